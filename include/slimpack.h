@@ -1,0 +1,1149 @@
+/**
+ * @file slimpack.h
+ * @brief libslimpack: plans the steps of variable-length LLM training.
+ *
+ * A training framework hands over the lengths of a global batch and gets back,
+ * for every rank, the slices of every forward and backward pack and the order
+ * in which to run them:
+ *
+ * @code{.c}
+ * sp_planner_create(topology, model, device, NULL, &planner);   // once
+ * sp_batch_create(lengths, count, NULL, &batch);                // every step
+ * sp_plan_batch(planner, batch, &schedule);
+ * sp_schedule_op(schedule, my_rank, i, &op);                    // what to run
+ * sp_schedule_pack(schedule, my_rank, op.pass, op.pack, &pack); // on which slices
+ * @endcode
+ *
+ * The method is that of "SlimPack: Fine-Grained Asymmetric Packing for Balanced
+ * and Efficient Variable-Length LLM Training" (arXiv 2509.26246).
+ *
+ * @par Words
+ * A @e sample is one training sequence. A @e slice is a contiguous token range
+ * of a sample. A @e pack (micro-pack) is a group of slices that one pipeline
+ * stage runs as one forward or one backward unit. A @e replica is one
+ * data-parallel index, a @e stage one pipeline index. A @e shard is the part of
+ * a slice that one context-parallel rank computes. A @e merge is a set of
+ * replicas that share one sample. An @e op is one pack run by one stage.
+ *
+ * @par Threads
+ * A handle taken as @c const may be used by any number of threads at once. A
+ * handle taken as non-const belongs to one thread for the length of the call.
+ * Different handles share no state. A planner plans one batch at a time: keep
+ * one per thread. A finished schedule or simulation never changes.
+ *
+ * @par Determinism
+ * The same inputs give the same plan on every rank, thread count, compiler and
+ * optimisation level: every decision is taken in integers.
+ *
+ * @par What the library never does
+ * It never prints, exits, aborts, catches signals, reads the environment or
+ * touches the locale. What is not in this header is not API.
+ */
+#ifndef SLIMPACK_H
+#define SLIMPACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define SP_API __attribute__((visibility("default")))
+#else
+#define SP_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @defgroup status Status and messages
+ * Every fallible function returns an ::sp_status: ::SP_OK is 0, errors are
+ * negative. Results go through the last parameters and are untouched on error.
+ * Whether a call worked is its status; how good a plan is stands in its stats.
+ * @{
+ */
+
+/** Result of a call: ::SP_OK or one of the negative SP_ERR values. */
+typedef int32_t sp_status;
+
+/** The statuses: value, name, meaning. One list serves the enum and
+ * sp_status_name(). */
+#define SP_STATUS_MAP(X)                                                        \
+    X(SP_OK, 0, "success")                                                      \
+    X(SP_ERR_INVALID, -1, "an argument is NULL, malformed or contradictory")    \
+    X(SP_ERR_RANGE, -2, "a value is outside its bounds")                        \
+    X(SP_ERR_MEMORY, -3, "the allocator returned NULL")                         \
+    X(SP_ERR_OVERFLOW, -4, "a count, offset or cost would not fit its type")    \
+    X(SP_ERR_INFEASIBLE, -5, "no plan keeps the limits that were set")          \
+    X(SP_ERR_NAME, -6, "no preset, parameter or policy has this name")          \
+    X(SP_ERR_ABI, -7, "a struct sets fields that this library does not know")   \
+    X(SP_ERR_INVARIANT, -8, "a plan breaks one of its invariants")              \
+    X(SP_ERR_STATE, -9, "the handle is not in a state that allows the call")    \
+    X(SP_ERR_SYSTEM, -10, "the operating system refused a resource")
+
+/** The values of ::sp_status. */
+enum sp_status_code {
+#define SP_STATUS_ENUM(name, value, text) name = value,
+    SP_STATUS_MAP(SP_STATUS_ENUM)
+#undef SP_STATUS_ENUM
+    SP_STATUS_END_ = -1000 /**< Keeps the list open; never returned. */
+};
+
+/**
+ * Name of a status, such as "SP_ERR_RANGE".
+ * @param[in] status  Any value.
+ * @return A static string, "SP_ERR_UNKNOWN" for a value this release lacks.
+ */
+SP_API const char *sp_status_name(sp_status status);
+
+/**
+ * What a status means, in one sentence.
+ * @param[in] status  Any value.
+ * @return A static string.
+ */
+SP_API const char *sp_status_text(sp_status status);
+
+/**
+ * The calling thread's last failure in words: argument, value and bound.
+ * A successful call leaves it as it is.
+ * @return A string owned by the library, valid until this thread's next failing
+ *         call. Empty before the first failure.
+ */
+SP_API const char *sp_error_message(void);
+
+/** @} */
+
+/**
+ * @defgroup version Version and features
+ * @{
+ */
+
+#define SP_VERSION_MAJOR 1 /**< Grows when the ABI breaks; the SONAME's number. */
+#define SP_VERSION_MINOR 0 /**< Grows with new functions, keys and fields. */
+#define SP_VERSION_PATCH 0 /**< Grows with corrections. */
+/** The version as one number that grows: 1.2.3 is 10203. */
+#define SP_VERSION (SP_VERSION_MAJOR * 10000 + SP_VERSION_MINOR * 100 + SP_VERSION_PATCH)
+
+/**
+ * Version of the library that runs, to compare with #SP_VERSION.
+ * @return The number that #SP_VERSION had when the library was built.
+ */
+SP_API int32_t sp_version(void);
+
+/** The same as text, such as "1.0.0". @return A static string. */
+SP_API const char *sp_version_string(void);
+
+/** @} */
+
+/**
+ * @defgroup allocator Allocator
+ * Each handle uses the allocator that it was created with for all its memory.
+ * @{
+ */
+
+/** Allocator hooks. A zero field means the C library's function. */
+typedef struct sp_allocator {
+    size_t struct_size;                    /**< sizeof(sp_allocator). */
+    void *(*alloc)(void *ctx, size_t size); /**< Memory of @p size > 0 bytes, aligned
+                                                 as by malloc, or NULL. */
+    void (*free)(void *ctx, void *ptr);    /**< Takes back what alloc gave; never NULL. */
+    void *ctx;                             /**< Passed to both. */
+} sp_allocator;
+
+/** Initialiser of an ::sp_allocator that stands for malloc and free. */
+#define SP_ALLOCATOR_INIT { sizeof(sp_allocator), NULL, NULL, NULL }
+
+/** @} */
+
+/**
+ * @defgroup parameters Parameters by key
+ * Planner, model and device are tuned by parameters: an int32 key, an int64
+ * value. One table per handle holds each key's name, unit, bounds, default and
+ * help; the same table answers the queries here, the command line's
+ * @c --set and the documentation. New keys never break the ABI.
+ * @{
+ */
+
+/** One row of a parameter table. Strings are static. */
+typedef struct sp_param_info {
+    size_t struct_size;  /**< Set before the call. */
+    int32_t key;         /**< One of the SP_PLANNER_, SP_MODEL_ or SP_DEVICE_ keys. */
+    int32_t reserved;    /**< 0. */
+    const char *name;    /**< Name for people and for @c --set. */
+    const char *unit;    /**< Unit, "" for a pure number. */
+    const char *help;    /**< One line. */
+    const char *values;  /**< Names of the values from @c minimum up, separated by
+                              commas, or "" when the value is a number. */
+    int64_t minimum;     /**< Smallest value. */
+    int64_t maximum;     /**< Largest value. */
+    int64_t fallback;    /**< Value of a new handle (a preset may set another). */
+} sp_param_info;
+
+/** Initialiser of an ::sp_param_info. */
+#define SP_PARAM_INFO_INIT { sizeof(sp_param_info), 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0 }
+
+/** @} */
+
+/**
+ * @defgroup batch Batch
+ * The lengths of one global batch.
+ * @{
+ */
+
+/** The lengths of one global batch. Immutable. */
+typedef struct sp_batch sp_batch;
+
+/**
+ * Make a batch of sample lengths. The lengths are copied.
+ * @param[in]  lengths    [count] tokens of each sample, each >= 1.
+ * @param[in]  count      Samples, 1 <= count <= 2^31 - 1.
+ * @param[in]  allocator  Hooks, or NULL for malloc.
+ * @param[out] out        The batch; free it with sp_batch_destroy().
+ * @retval SP_OK            @p out is set.
+ * @retval SP_ERR_INVALID   A pointer is NULL.
+ * @retval SP_ERR_RANGE     @p count or a length is out of bounds; the message
+ *                          names the index.
+ * @retval SP_ERR_OVERFLOW  The sum of the lengths passes int64.
+ * @retval SP_ERR_MEMORY    Out of memory.
+ */
+SP_API sp_status sp_batch_create(const int64_t *lengths, int64_t count,
+                                 const sp_allocator *allocator, sp_batch **out);
+
+/** Free a batch. @param[in] batch  May be NULL. */
+SP_API void sp_batch_destroy(sp_batch *batch);
+
+/** Samples in a batch. @param[in] batch  Not NULL. @return >= 1. */
+SP_API int64_t sp_batch_count(const sp_batch *batch);
+
+/** All tokens of a batch. @param[in] batch  Not NULL. @return >= 1. */
+SP_API int64_t sp_batch_tokens(const sp_batch *batch);
+
+/** Longest sample of a batch, in tokens. @param[in] batch  Not NULL. @return >= 1. */
+SP_API int64_t sp_batch_longest(const sp_batch *batch);
+
+/** @} */
+
+/**
+ * @defgroup topology Topology
+ * DP x TP x PP x CP devices and how global ranks are numbered.
+ * @{
+ */
+
+/** Parallel degrees and rank order. Immutable. */
+typedef struct sp_topology sp_topology;
+
+/** Place of a rank along each dimension. */
+typedef struct sp_coordinates {
+    size_t struct_size; /**< Set before the call. */
+    int32_t dp;         /**< Replica, 0 <= dp < DP. */
+    int32_t tp;         /**< Tensor-parallel index, 0 <= tp < TP. */
+    int32_t pp;         /**< Pipeline stage, 0 <= pp < PP. */
+    int32_t cp;         /**< Context-parallel index, 0 <= cp < CP. */
+} sp_coordinates;
+
+/** Initialiser of ::sp_coordinates. */
+#define SP_COORDINATES_INIT { sizeof(sp_coordinates), 0, 0, 0, 0 }
+
+/**
+ * Make a topology whose ranks are numbered in Megatron-LM's default order,
+ * tp-cp-dp-pp (tp varies fastest).
+ * @param[in]  dp,tp,pp,cp  Degrees, each >= 1; their product <= 2^31 - 1.
+ * @param[in]  allocator    Hooks, or NULL for malloc.
+ * @param[out] out          The topology; free it with sp_topology_destroy().
+ * @retval SP_OK            @p out is set.
+ * @retval SP_ERR_INVALID   @p out is NULL.
+ * @retval SP_ERR_RANGE     A degree is below 1; the message names it.
+ * @retval SP_ERR_OVERFLOW  The product of the degrees passes 2^31 - 1.
+ * @retval SP_ERR_MEMORY    Out of memory.
+ */
+SP_API sp_status sp_topology_create(int32_t dp, int32_t tp, int32_t pp, int32_t cp,
+                                    const sp_allocator *allocator, sp_topology **out);
+
+/**
+ * Make a topology from one line, such as "dp=8 pp=4 cp=2 tp=8" or
+ * "dp=8 pp=4 order=tp-cp-pp-dp". Degrees that are not named are 1. @c order
+ * lists the four dimensions, fastest first.
+ * @param[in]  text  The line.
+ * @param[out] out   The topology; free it with sp_topology_destroy().
+ * @retval SP_OK            @p out is set.
+ * @retval SP_ERR_INVALID   A pointer is NULL, or the line is malformed; the
+ *                          message names the word.
+ * @retval SP_ERR_NAME      A key is not a dimension.
+ * @retval SP_ERR_RANGE     A degree is below 1 or above 2^31 - 1.
+ * @retval SP_ERR_OVERFLOW  The product of the degrees passes 2^31 - 1.
+ * @retval SP_ERR_MEMORY    Out of memory.
+ */
+SP_API sp_status sp_topology_parse(const char *text, sp_topology **out);
+
+/** Free a topology. @param[in] topology  May be NULL. */
+SP_API void sp_topology_destroy(sp_topology *topology);
+
+/** Number of ranks. @param[in] topology  Not NULL. @return DP * TP * PP * CP. */
+SP_API int32_t sp_topology_size(const sp_topology *topology);
+
+/**
+ * Degrees of a topology.
+ * @param[in]     topology  Topology.
+ * @param[in,out] out       Set @c struct_size; receives DP, TP, PP and CP.
+ * @retval SP_OK           @p out is filled.
+ * @retval SP_ERR_INVALID  A pointer is NULL or @c struct_size is too small.
+ */
+SP_API sp_status sp_topology_degrees(const sp_topology *topology, sp_coordinates *out);
+
+/**
+ * Coordinates of a global rank.
+ * @param[in]     topology  Topology.
+ * @param[in]     rank      0 <= rank < sp_topology_size().
+ * @param[in,out] out       Set @c struct_size; receives the coordinates.
+ * @retval SP_OK           @p out is filled.
+ * @retval SP_ERR_INVALID  A pointer is NULL or @c struct_size is too small.
+ * @retval SP_ERR_RANGE    @p rank is out of bounds.
+ */
+SP_API sp_status sp_topology_coordinates(const sp_topology *topology, int32_t rank,
+                                         sp_coordinates *out);
+
+/**
+ * Global rank at some coordinates: the inverse of sp_topology_coordinates().
+ * @param[in]  topology  Topology.
+ * @param[in]  at        Coordinates.
+ * @param[out] rank      The rank.
+ * @retval SP_OK           @p rank is set.
+ * @retval SP_ERR_INVALID  A pointer is NULL or @c struct_size is too small.
+ * @retval SP_ERR_RANGE    A coordinate is out of bounds; the message names it.
+ */
+SP_API sp_status sp_topology_rank(const sp_topology *topology, const sp_coordinates *at,
+                                  int32_t *rank);
+
+/** @} */
+
+/**
+ * @defgroup model Model
+ * The shape of the transformer: what a token and a (query, key) pair cost.
+ * @{
+ */
+
+/** Shape of a transformer and its training set-up. */
+typedef struct sp_model sp_model;
+
+/** Keys of a model. The table behind sp_model_param_info() describes each. */
+enum sp_model_key {
+    SP_MODEL_LAYERS = 1,            /**< Transformer layers. */
+    SP_MODEL_HIDDEN = 2,            /**< Hidden size. */
+    SP_MODEL_HEADS = 3,             /**< Query heads. */
+    SP_MODEL_KV_HEADS = 4,          /**< Key and value heads (GQA). */
+    SP_MODEL_HEAD_DIM = 5,          /**< Width of a head. */
+    SP_MODEL_FFN_HIDDEN = 6,        /**< Width of the MLP (of one expert). */
+    SP_MODEL_GATED = 7,             /**< 1: gated MLP (SwiGLU), three matrices. */
+    SP_MODEL_VOCAB = 8,             /**< Vocabulary size. */
+    SP_MODEL_TIED_EMBEDDINGS = 9,   /**< 1: input and output embedding share weights. */
+    SP_MODEL_EXPERTS = 10,          /**< Experts per layer; 1 is a dense model. */
+    SP_MODEL_EXPERTS_PER_TOKEN = 11, /**< Experts a token is routed to. */
+    SP_MODEL_ELEMENT_BYTES = 12,    /**< Bytes of an activation element. */
+    SP_MODEL_CAUSAL = 13,           /**< 1: causal attention; 0: bidirectional. */
+    SP_MODEL_WINDOW = 14,           /**< Sliding window in tokens, 0 for none. */
+    SP_MODEL_RECOMPUTE = 15,        /**< Activation recomputation, ::sp_recompute. */
+    SP_MODEL_DISTRIBUTED_OPTIMIZER = 16 /**< 1: optimiser state is sharded over DP x CP. */
+};
+
+/** Values of ::SP_MODEL_RECOMPUTE. */
+enum sp_recompute {
+    SP_RECOMPUTE_NONE = 0,      /**< Every activation is kept. */
+    SP_RECOMPUTE_SELECTIVE = 1, /**< Norm and activation-function outputs are recomputed. */
+    SP_RECOMPUTE_FULL = 2       /**< Only layer inputs are kept; backward runs forward again. */
+};
+
+/**
+ * Make a model from a preset.
+ * @param[in]  preset     A name of sp_model_preset_name(), such as "llama2-7b".
+ * @param[in]  allocator  Hooks, or NULL for malloc.
+ * @param[out] out        The model; free it with sp_model_destroy().
+ * @retval SP_OK           @p out is set.
+ * @retval SP_ERR_INVALID  A pointer is NULL.
+ * @retval SP_ERR_NAME     No preset has this name; the message suggests one.
+ * @retval SP_ERR_MEMORY   Out of memory.
+ */
+SP_API sp_status sp_model_create(const char *preset, const sp_allocator *allocator,
+                                 sp_model **out);
+
+/** Free a model. @param[in] model  May be NULL. */
+SP_API void sp_model_destroy(sp_model *model);
+
+/**
+ * Name of a model preset.
+ * @param[in] index  From 0 up.
+ * @return A static string, NULL past the last.
+ */
+SP_API const char *sp_model_preset_name(int32_t index);
+
+/**
+ * Set a parameter of a model.
+ * @param[in,out] model  Model; planners made earlier keep their own copy.
+ * @param[in]     key    One of ::sp_model_key.
+ * @param[in]     value  Within the bounds of sp_model_param_info().
+ * @retval SP_OK           The value is set.
+ * @retval SP_ERR_INVALID  @p model is NULL.
+ * @retval SP_ERR_NAME     No parameter has this key.
+ * @retval SP_ERR_RANGE    @p value is out of bounds.
+ */
+SP_API sp_status sp_model_set(sp_model *model, int32_t key, int64_t value);
+
+/**
+ * Read a parameter of a model.
+ * @param[in]  model  Model.
+ * @param[in]  key    One of ::sp_model_key.
+ * @param[out] value  The value.
+ * @retval SP_OK           @p value is set.
+ * @retval SP_ERR_INVALID  A pointer is NULL.
+ * @retval SP_ERR_NAME     No parameter has this key.
+ */
+SP_API sp_status sp_model_get(const sp_model *model, int32_t key, int64_t *value);
+
+/**
+ * Set how many layers each pipeline stage holds. Without it layers are spread
+ * evenly, earlier stages taking the remainder.
+ * @param[in,out] model   Model.
+ * @param[in]     layers  [stages] layers of each stage, each >= 1. Copied.
+ * @param[in]     stages  Stages, or 0 (with NULL) to return to the even spread.
+ * @retval SP_OK           The spread is set. It is held against the topology's PP
+ *                         and the layer count when a planner is made.
+ * @retval SP_ERR_INVALID  A pointer is NULL.
+ * @retval SP_ERR_RANGE    A count is below 1; the message names the stage.
+ * @retval SP_ERR_MEMORY   Out of memory.
+ */
+SP_API sp_status sp_model_set_stage_layers(sp_model *model, const int32_t *layers,
+                                           int32_t stages);
+
+/**
+ * One row of the model's parameter table.
+ * @param[in]     index  From 0 up.
+ * @param[in,out] info   Set @c struct_size; receives the row.
+ * @retval SP_OK           @p info is filled.
+ * @retval SP_ERR_INVALID  @p info is NULL or its @c struct_size is too small.
+ * @retval SP_ERR_RANGE    @p index is past the last row.
+ */
+SP_API sp_status sp_model_param_info(int32_t index, sp_param_info *info);
+
+/**
+ * Key of a model parameter by its name.
+ * @param[in]  name  Name.
+ * @param[out] key   The key.
+ * @retval SP_OK           @p key is set.
+ * @retval SP_ERR_INVALID  A pointer is NULL.
+ * @retval SP_ERR_NAME     No parameter has this name; the message suggests one.
+ */
+SP_API sp_status sp_model_param_find(const char *name, int32_t *key);
+
+/** @} */
+
+/**
+ * @defgroup device Device
+ * What one accelerator and its links achieve.
+ * @{
+ */
+
+/** Achievable rates, overheads, memory and links of one accelerator. */
+typedef struct sp_device sp_device;
+
+/** Keys of a device. The table behind sp_device_param_info() describes each. */
+enum sp_device_key {
+    SP_DEVICE_LINEAR_FLOPS = 1,             /**< Linear layers, FLOP/s. */
+    SP_DEVICE_ATTENTION_FORWARD_FLOPS = 2,  /**< Attention forward, FLOP/s. */
+    SP_DEVICE_ATTENTION_BACKWARD_FLOPS = 3, /**< Attention backward, FLOP/s. */
+    SP_DEVICE_HALF_RATE_TOKENS = 4,         /**< Tokens at which a linear layer reaches half its rate. */
+    SP_DEVICE_LAYER_FLOOR_PS = 5,           /**< Least time of a layer's forward; backward is twice it. */
+    SP_DEVICE_PACK_OVERHEAD_PS = 6,         /**< Added to each pack that holds tokens. */
+    SP_DEVICE_MEMORY_BYTES = 7,             /**< Memory; INT64_MAX is no limit. */
+    SP_DEVICE_DEVICES_PER_NODE = 8,         /**< Consecutive ranks that share a node. */
+    SP_DEVICE_INTRA_BANDWIDTH = 9,          /**< Bytes/s of one device inside a node; INT64_MAX is infinite. */
+    SP_DEVICE_INTRA_LATENCY_PS = 10,        /**< Latency inside a node. */
+    SP_DEVICE_INTER_BANDWIDTH = 11,         /**< Bytes/s of one device between nodes; INT64_MAX is infinite. */
+    SP_DEVICE_INTER_LATENCY_PS = 12         /**< Latency between nodes. */
+};
+
+/**
+ * Make a device from a preset.
+ * @param[in]  preset     A name of sp_device_preset_name(), such as "h100" or "ideal".
+ * @param[in]  allocator  Hooks, or NULL for malloc.
+ * @param[out] out        The device; free it with sp_device_destroy().
+ * @retval SP_OK           @p out is set.
+ * @retval SP_ERR_INVALID  A pointer is NULL.
+ * @retval SP_ERR_NAME     No preset has this name; the message suggests one.
+ * @retval SP_ERR_MEMORY   Out of memory.
+ */
+SP_API sp_status sp_device_create(const char *preset, const sp_allocator *allocator,
+                                  sp_device **out);
+
+/** Free a device. @param[in] device  May be NULL. */
+SP_API void sp_device_destroy(sp_device *device);
+
+/** Name of a device preset. @param[in] index  From 0 up. @return A static string, NULL past the last. */
+SP_API const char *sp_device_preset_name(int32_t index);
+
+/**
+ * Set a parameter of a device; as sp_model_set().
+ * @param[in,out] device  Device; planners made earlier keep their own copy.
+ * @param[in]     key     One of ::sp_device_key.
+ * @param[in]     value   Within the bounds of sp_device_param_info().
+ * @retval SP_OK           The value is set.
+ * @retval SP_ERR_INVALID  @p device is NULL.
+ * @retval SP_ERR_NAME     No parameter has this key.
+ * @retval SP_ERR_RANGE    @p value is out of bounds.
+ */
+SP_API sp_status sp_device_set(sp_device *device, int32_t key, int64_t value);
+
+/**
+ * Read a parameter of a device; as sp_model_get().
+ * @param[in]  device  Device.
+ * @param[in]  key     One of ::sp_device_key.
+ * @param[out] value   The value.
+ * @retval SP_OK           @p value is set.
+ * @retval SP_ERR_INVALID  A pointer is NULL.
+ * @retval SP_ERR_NAME     No parameter has this key.
+ */
+SP_API sp_status sp_device_get(const sp_device *device, int32_t key, int64_t *value);
+
+/**
+ * One row of the device's parameter table; as sp_model_param_info().
+ * @param[in]     index  From 0 up.
+ * @param[in,out] info   Set @c struct_size; receives the row.
+ * @retval SP_OK           @p info is filled.
+ * @retval SP_ERR_INVALID  @p info is NULL or its @c struct_size is too small.
+ * @retval SP_ERR_RANGE    @p index is past the last row.
+ */
+SP_API sp_status sp_device_param_info(int32_t index, sp_param_info *info);
+
+/**
+ * Key of a device parameter by its name; as sp_model_param_find().
+ * @param[in]  name  Name.
+ * @param[out] key   The key.
+ * @retval SP_OK           @p key is set.
+ * @retval SP_ERR_INVALID  A pointer is NULL.
+ * @retval SP_ERR_NAME     No parameter has this name; the message suggests one.
+ */
+SP_API sp_status sp_device_param_find(const char *name, int32_t *key);
+
+/** @} */
+
+/**
+ * @defgroup planner Planner
+ * Holds topology, model, device and parameters, and all scratch memory of
+ * planning: a warm call allocates the schedule alone.
+ * @{
+ */
+
+/** Plans one batch after another. Belongs to one thread. */
+typedef struct sp_planner sp_planner;
+/** A finished plan. Immutable. */
+typedef struct sp_schedule sp_schedule;
+
+/** Keys of a planner. The table behind sp_planner_param_info() describes each. */
+enum sp_planner_key {
+    SP_PLANNER_POLICY = 1,          /**< Planning policy, ::sp_policy. */
+    SP_PLANNER_EFFORT = 2,          /**< How long to search, ::sp_effort. */
+    SP_PLANNER_THREADS = 3,         /**< Threads that plan; never changes the plan. */
+    SP_PLANNER_MEMORY_BYTES = 4,    /**< Memory cap of a device; 0 takes the device's. */
+    SP_PLANNER_MAX_PACK_TOKENS = 5, /**< Padded tokens of a pack on a rank; 0 is no cap. */
+    SP_PLANNER_ALIGNMENT = 6,       /**< Slices start at multiples of this. */
+    SP_PLANNER_PAD_MULTIPLE = 7,    /**< Shards are padded to multiples of this in a second
+                                         offset table. */
+    SP_PLANNER_SLICING = 8,         /**< 1: samples may be sliced; 0: whole samples only. */
+    SP_PLANNER_OVERSIZE = 9,        /**< Sample above the cap without slicing, ::sp_oversize. */
+    SP_PLANNER_KEEP_ORDER = 10,     /**< 1: samples of a replica run in input order. */
+    SP_PLANNER_MAX_PACKS = 11,      /**< Most packs of a replica in one pass. */
+    SP_PLANNER_PACK_GROUP = 12,     /**< Pack counts are multiples of this. */
+    SP_PLANNER_LOCKSTEP = 13,       /**< 1: replicas run pack k together (sharded parameters). */
+    SP_PLANNER_MERGES = 14,         /**< 1: a sample may be shared by replicas. */
+    SP_PLANNER_MAX_MERGE_DEGREE = 15, /**< Most replicas that share a sample; 0 is DP. */
+    SP_PLANNER_MAX_PACK_SAMPLES = 16, /**< Most samples in a pack; 0 is no limit. */
+    SP_PLANNER_RUN_AHEAD = 17,      /**< Forward packs a stage may run ahead, for each stage
+                                         from it to the last. */
+    SP_PLANNER_FORWARD_PACKS = 18,  /**< Forward packs of a replica; 0 lets the planner choose. */
+    SP_PLANNER_BACKWARD_PACKS = 19, /**< Backward packs of a replica; 0 lets the planner choose. */
+    SP_PLANNER_SLICE_TOKENS = 20    /**< Slice length of policy uniform-slice; 0 lets the planner choose. */
+};
+
+/** Values of ::SP_PLANNER_POLICY. */
+enum sp_policy {
+    SP_POLICY_SLIMPACK = 0,      /**< Slices, asymmetric packs, merges: the method. */
+    SP_POLICY_UNIFORM_SLICE = 1, /**< Slices of equal tokens, the same packs forward and backward. */
+    SP_POLICY_BALANCED_PACK = 2, /**< Whole samples, packs and replicas balanced by work, 1F1B. */
+    SP_POLICY_FIXED_PACK = 3     /**< Whole samples, first-fit-decreasing bins as long as the
+                                      longest sample, dealt in turn, 1F1B. */
+};
+
+/** Values of ::SP_PLANNER_EFFORT. */
+enum sp_effort {
+    SP_EFFORT_FAST = 0,     /**< Closed-form start only. */
+    SP_EFFORT_BALANCED = 1, /**< A short search on the simulator. */
+    SP_EFFORT_THOROUGH = 2  /**< A long search on the simulator. */
+};
+
+/** Values of ::SP_PLANNER_OVERSIZE. */
+enum sp_oversize {
+    SP_OVERSIZE_REFUSE = 0, /**< ::SP_ERR_INFEASIBLE, naming the sample. */
+    SP_OVERSIZE_ALONE = 1   /**< Alone in a pack that is flagged ::SP_PACK_OVERSIZE. */
+};
+
+/**
+ * Make a planner. Topology, model and device are copied.
+ * @param[in]  topology   Topology.
+ * @param[in]  model      Model; PP must not pass its layer count.
+ * @param[in]  device     Device.
+ * @param[in]  allocator  Hooks for the planner and its schedules, or NULL for
+ *                        malloc. Must be callable until both are destroyed.
+ * @param[out] out        The planner; free it with sp_planner_destroy().
+ * @retval SP_OK            @p out is set.
+ * @retval SP_ERR_INVALID   A pointer is NULL, or degrees and model contradict
+ *                          each other (PP above the layers, TP that does not
+ *                          divide the heads, layers per stage that do not add up).
+ * @retval SP_ERR_OVERFLOW  A cost per token does not fit.
+ * @retval SP_ERR_MEMORY    Out of memory.
+ */
+SP_API sp_status sp_planner_create(const sp_topology *topology, const sp_model *model,
+                                   const sp_device *device, const sp_allocator *allocator,
+                                   sp_planner **out);
+
+/** Free a planner; its schedules live on. @param[in] planner  May be NULL. */
+SP_API void sp_planner_destroy(sp_planner *planner);
+
+/**
+ * Set a parameter of a planner; as sp_model_set().
+ * @param[in,out] planner  Planner.
+ * @param[in]     key      One of ::sp_planner_key.
+ * @param[in]     value    Within the bounds of sp_planner_param_info().
+ * @retval SP_OK           The value is set.
+ * @retval SP_ERR_INVALID  @p planner is NULL.
+ * @retval SP_ERR_NAME     No parameter has this key.
+ * @retval SP_ERR_RANGE    @p value is out of bounds.
+ */
+SP_API sp_status sp_planner_set(sp_planner *planner, int32_t key, int64_t value);
+
+/**
+ * Read a parameter of a planner; as sp_model_get().
+ * @param[in]  planner  Planner.
+ * @param[in]  key      One of ::sp_planner_key.
+ * @param[out] value    The value.
+ * @retval SP_OK           @p value is set.
+ * @retval SP_ERR_INVALID  A pointer is NULL.
+ * @retval SP_ERR_NAME     No parameter has this key.
+ */
+SP_API sp_status sp_planner_get(const sp_planner *planner, int32_t key, int64_t *value);
+
+/**
+ * One row of the planner's parameter table; as sp_model_param_info().
+ * @param[in]     index  From 0 up.
+ * @param[in,out] info   Set @c struct_size; receives the row.
+ * @retval SP_OK           @p info is filled.
+ * @retval SP_ERR_INVALID  @p info is NULL or its @c struct_size is too small.
+ * @retval SP_ERR_RANGE    @p index is past the last row.
+ */
+SP_API sp_status sp_planner_param_info(int32_t index, sp_param_info *info);
+
+/**
+ * Key of a planner parameter by its name; as sp_model_param_find().
+ * @param[in]  name  Name.
+ * @param[out] key   The key.
+ * @retval SP_OK           @p key is set.
+ * @retval SP_ERR_INVALID  A pointer is NULL.
+ * @retval SP_ERR_NAME     No parameter has this name; the message suggests one.
+ */
+SP_API sp_status sp_planner_param_find(const char *name, int32_t *key);
+
+/** Name of a policy, such as "slimpack". @param[in] policy  From 0 up. @return A static string, NULL past the last. */
+SP_API const char *sp_policy_name(int32_t policy);
+
+/**
+ * Policy by its name.
+ * @param[in]  name    Name.
+ * @param[out] policy  One of ::sp_policy.
+ * @retval SP_OK           @p policy is set.
+ * @retval SP_ERR_INVALID  A pointer is NULL.
+ * @retval SP_ERR_NAME     No policy has this name; the message suggests one.
+ */
+SP_API sp_status sp_policy_find(const char *name, int32_t *policy);
+
+/**
+ * Plan one step: the hot path. The batch may be destroyed afterwards.
+ * @param[in,out] planner  Planner; usable afterwards whatever the result.
+ * @param[in]     batch    Batch.
+ * @param[out]    out      The schedule; free it with sp_schedule_destroy(). It does
+ *                         not depend on the planner's life.
+ * @retval SP_OK              @p out is set: a valid plan that keeps every limit.
+ * @retval SP_ERR_INVALID     A pointer is NULL, or parameters contradict each other.
+ * @retval SP_ERR_OVERFLOW    A sample has more than 2^31 - 1 tokens, or a cost or
+ *                            an offset table would not fit its type.
+ * @retval SP_ERR_INFEASIBLE  No plan keeps memory, token cap or pack limit; the
+ *                            message says which and what would do.
+ * @retval SP_ERR_MEMORY      Out of memory.
+ */
+SP_API sp_status sp_plan_batch(sp_planner *planner, const sp_batch *batch, sp_schedule **out);
+
+/** @} */
+
+/**
+ * @defgroup schedule Schedule
+ * Queries are copy-free and constant-time. What they return is borrowed: every
+ * pointer dies with the schedule.
+ * @{
+ */
+
+/** ::SP_FORWARD or ::SP_BACKWARD. */
+typedef int32_t sp_pass;
+
+/** Values of ::sp_pass. */
+enum sp_pass_code {
+    SP_FORWARD = 0, /**< Forward packs: slices of a sample by increasing start. */
+    SP_BACKWARD = 1 /**< Backward packs: slices of a sample by decreasing start. */
+};
+
+/** Bits of sp_pack_view::flags. */
+enum sp_pack_flag {
+    SP_PACK_EMPTY = 1,   /**< This rank has no tokens here; the pack is still run on every stage. */
+    SP_PACK_OVERSIZE = 2 /**< Holds one whole sample above the token cap. */
+};
+
+/** What one rank computes of one pack: shards, ready for a varlen kernel. */
+typedef struct sp_pack_view {
+    size_t struct_size; /**< Set before the call. */
+    int32_t count;      /**< Shards of this rank in the pack, >= 0. */
+    int32_t merge;      /**< Index of the merge that shares the pack, or -1. */
+    int32_t flags;      /**< Bits of ::sp_pack_flag. */
+    int32_t max_seqlen_q; /**< Longest shard, tokens. */
+    int32_t max_seqlen_k; /**< Longest prefix including the shard, tokens. */
+    int32_t reserved;   /**< 0. */
+    const int32_t *sample; /**< [count] index of the sample in the batch. */
+    const int32_t *start;  /**< [count] first token of the shard within its sample. */
+    const int32_t *cu_seqlens_q; /**< [count + 1] offsets of the shards' queries. */
+    const int32_t *cu_seqlens_k; /**< [count + 1] offsets of the shards' keys: shard j
+                                      attends its sample's tokens [0, start + length). */
+    const int32_t *cu_seqlens_q_padded; /**< [count + 1] offsets with each shard padded to
+                                      ::SP_PLANNER_PAD_MULTIPLE; the plain offsets when that is 1. */
+    int64_t tokens;        /**< Real tokens of this rank: cu_seqlens_q[count]. */
+    int64_t padded_tokens; /**< cu_seqlens_q_padded[count]. */
+    int64_t pack_tokens;   /**< Real tokens of the pack over all its ranks: over the batch's
+                                tokens, the pack's weight in the global mean loss. */
+} sp_pack_view;
+
+/** Initialiser of an ::sp_pack_view. */
+#define SP_PACK_VIEW_INIT                                                        \
+    { sizeof(sp_pack_view), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0 }
+
+/** All slices of one pack of one replica, before context parallelism. */
+typedef struct sp_slice_view {
+    size_t struct_size;    /**< Set before the call. */
+    int32_t count;         /**< Slices in the pack, >= 0. */
+    int32_t merge;         /**< Index of the merge that shares the pack, or -1. */
+    const int32_t *sample; /**< [count] index of the sample in the batch. */
+    const int32_t *start;  /**< [count] first token within the sample. */
+    const int32_t *length; /**< [count] tokens. */
+    int64_t tokens;        /**< Sum of the lengths. */
+} sp_slice_view;
+
+/** Initialiser of an ::sp_slice_view. */
+#define SP_SLICE_VIEW_INIT { sizeof(sp_slice_view), 0, 0, NULL, NULL, NULL, 0 }
+
+/** One op of a rank: which pack to run, and what to exchange before and after. */
+typedef struct sp_op_view {
+    size_t struct_size;  /**< Set before the call. */
+    sp_pass pass;        /**< ::SP_FORWARD or ::SP_BACKWARD. */
+    int32_t pack;        /**< Pack of that pass. */
+    int32_t merge;       /**< Index of the merge that shares the pack, or -1. */
+    int32_t recv_rank;   /**< Rank to receive activations (forward) or gradients
+                              (backward) from before the op, or -1. */
+    int32_t send_rank;   /**< Rank to send to after the op, or -1. */
+    int32_t reserved;    /**< 0. */
+    int64_t recv_tokens; /**< Tokens to receive, 0 without a peer. */
+    int64_t send_tokens; /**< Tokens to send, 0 without a peer. */
+    int64_t start_ps;    /**< Simulated start, picoseconds. */
+    int64_t end_ps;      /**< Simulated end, picoseconds. */
+} sp_op_view;
+
+/** Initialiser of an ::sp_op_view. */
+#define SP_OP_VIEW_INIT { sizeof(sp_op_view), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/** What the simulator says of the device at one rank. */
+typedef struct sp_stage_view {
+    size_t struct_size;       /**< Set before the call. */
+    int64_t static_bytes;     /**< Weights, gradients and optimiser state. */
+    int64_t peak_bytes;       /**< Largest memory at any time, static part included. */
+    int64_t peak_live_tokens; /**< Most tokens between their forward and their backward. */
+    int64_t busy_ps;          /**< Time spent in ops. */
+} sp_stage_view;
+
+/** Initialiser of an ::sp_stage_view. */
+#define SP_STAGE_VIEW_INIT { sizeof(sp_stage_view), 0, 0, 0, 0 }
+
+/** A sample shared by consecutive replicas. */
+typedef struct sp_merge_view {
+    size_t struct_size;    /**< Set before the call. */
+    int32_t sample;        /**< Index of the sample in the batch. */
+    int32_t first_replica; /**< First replica of the merge. */
+    int32_t replicas;      /**< Replicas of the merge, >= 2. */
+    int32_t reserved;      /**< 0. */
+} sp_merge_view;
+
+/** Initialiser of an ::sp_merge_view. */
+#define SP_MERGE_VIEW_INIT { sizeof(sp_merge_view), 0, 0, 0, 0 }
+
+/** How good a plan is. Shares are in parts per million. */
+typedef struct sp_stats {
+    size_t struct_size;       /**< Set before the call. */
+    int64_t samples;          /**< Samples planned. */
+    int64_t tokens;           /**< Tokens planned: the denominator of the global mean loss. */
+    int64_t slices;           /**< Slices over all samples. */
+    int64_t merges;           /**< Samples shared by replicas. */
+    int64_t forward_packs;    /**< Forward packs of each replica. */
+    int64_t backward_packs;   /**< Backward packs of each replica. */
+    int64_t makespan_ps;      /**< Simulated time of the step. */
+    int64_t ideal_ps;         /**< Compute of the heaviest stage at full rate over DP x CP. */
+    int64_t bound_ps;         /**< Proven lower bound of any plan's makespan, >= ideal_ps. */
+    int64_t ratio_ppm;        /**< makespan / ideal: 1000000 has no loss at all. */
+    int64_t bubble_ppm;       /**< Idle share of all devices over the makespan. */
+    int64_t imbalance_dp_ppm; /**< Largest replica's work over the mean, less one. */
+    int64_t imbalance_pp_ppm; /**< Largest stage's work over the mean, less one. */
+    int64_t imbalance_cp_ppm; /**< Time lost to uneven CP ranks within packs. */
+    int64_t imbalance_forward_ppm;  /**< Largest forward pack over the mean, less one. */
+    int64_t imbalance_backward_ppm; /**< Largest backward pack over the mean, less one. */
+    int64_t peak_bytes;       /**< Largest memory of any device. */
+    int64_t peak_live_tokens; /**< Most live tokens of any device. */
+    int64_t memory_bytes;     /**< The cap planned under, INT64_MAX for none. */
+} sp_stats;
+
+/** Initialiser of ::sp_stats. */
+#define SP_STATS_INIT                                                            \
+    { sizeof(sp_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/** Free a schedule. @param[in] schedule  May be NULL. */
+SP_API void sp_schedule_destroy(sp_schedule *schedule);
+
+/**
+ * Packs of each replica in one pass; the same on every rank.
+ * @param[in] schedule  Not NULL.
+ * @param[in] pass      ::SP_FORWARD or ::SP_BACKWARD.
+ * @return The count, -1 for another pass.
+ */
+SP_API int32_t sp_schedule_pack_count(const sp_schedule *schedule, sp_pass pass);
+
+/**
+ * Look at one pack of a rank's work without copying it. With the pairing of
+ * @c cu_seqlens_q and @c cu_seqlens_k a causal varlen kernel that aligns its
+ * mask to the bottom-right corner needs no other mask. Shards are listed in the
+ * order to run.
+ * @param[in]     schedule  Schedule.
+ * @param[in]     rank      Global rank, 0 <= rank < sp_topology_size().
+ * @param[in]     pass      ::SP_FORWARD or ::SP_BACKWARD.
+ * @param[in]     pack      0 <= pack < sp_schedule_pack_count().
+ * @param[in,out] view      Set @c struct_size; the fields that fit are filled.
+ * @retval SP_OK           @p view is filled.
+ * @retval SP_ERR_INVALID  A pointer is NULL or @c struct_size is too small.
+ * @retval SP_ERR_RANGE    @p rank, @p pass or @p pack is out of bounds.
+ */
+SP_API sp_status sp_schedule_pack(const sp_schedule *schedule, int32_t rank, sp_pass pass,
+                                  int32_t pack, sp_pack_view *view);
+
+/**
+ * Look at all slices of a replica's pack, before they are split over CP ranks.
+ * A pack of a merge shows the same slices in each of its replicas.
+ * @param[in]     schedule  Schedule.
+ * @param[in]     replica   0 <= replica < DP.
+ * @param[in]     pass      ::SP_FORWARD or ::SP_BACKWARD.
+ * @param[in]     pack      0 <= pack < sp_schedule_pack_count().
+ * @param[in,out] view      Set @c struct_size; the fields that fit are filled.
+ * @retval SP_OK           @p view is filled.
+ * @retval SP_ERR_INVALID  A pointer is NULL or @c struct_size is too small.
+ * @retval SP_ERR_RANGE    @p replica, @p pass or @p pack is out of bounds.
+ */
+SP_API sp_status sp_schedule_pack_slices(const sp_schedule *schedule, int32_t replica,
+                                         sp_pass pass, int32_t pack, sp_slice_view *view);
+
+/**
+ * The one block that holds every int32 array of a rank's packs, aligned to 64
+ * bytes: copy it to the accelerator once and offset the views' pointers.
+ * @param[in]  schedule  Schedule.
+ * @param[in]  rank      Global rank.
+ * @param[out] data      [bytes] the block; NULL for a rank without shards.
+ * @param[out] bytes     Its size.
+ * @retval SP_OK           @p data and @p bytes are set.
+ * @retval SP_ERR_INVALID  A pointer is NULL.
+ * @retval SP_ERR_RANGE    @p rank is out of bounds.
+ */
+SP_API sp_status sp_schedule_block(const sp_schedule *schedule, int32_t rank,
+                                   const void **data, size_t *bytes);
+
+/** Ops of each rank: forward packs plus backward packs. @param[in] schedule  Not NULL. @return The count. */
+SP_API int32_t sp_schedule_op_count(const sp_schedule *schedule);
+
+/**
+ * The index-th op of a rank, with its peers and token counts.
+ * @param[in]     schedule  Schedule.
+ * @param[in]     rank      Global rank.
+ * @param[in]     index     0 <= index < sp_schedule_op_count().
+ * @param[in,out] view      Set @c struct_size; the fields that fit are filled.
+ * @retval SP_OK           @p view is filled.
+ * @retval SP_ERR_INVALID  A pointer is NULL or @c struct_size is too small.
+ * @retval SP_ERR_RANGE    @p rank or @p index is out of bounds.
+ */
+SP_API sp_status sp_schedule_op(const sp_schedule *schedule, int32_t rank, int32_t index,
+                                sp_op_view *view);
+
+/**
+ * Memory and work of the device at a rank.
+ * @param[in]     schedule  Schedule.
+ * @param[in]     rank      Global rank.
+ * @param[in,out] view      Set @c struct_size; the fields that fit are filled.
+ * @retval SP_OK           @p view is filled.
+ * @retval SP_ERR_INVALID  A pointer is NULL or @c struct_size is too small.
+ * @retval SP_ERR_RANGE    @p rank is out of bounds.
+ */
+SP_API sp_status sp_schedule_stage(const sp_schedule *schedule, int32_t rank,
+                                   sp_stage_view *view);
+
+/** Merges of a schedule. @param[in] schedule  Not NULL. @return The count, >= 0. */
+SP_API int32_t sp_schedule_merge_count(const sp_schedule *schedule);
+
+/**
+ * One merge: its sample and its replicas.
+ * @param[in]     schedule  Schedule.
+ * @param[in]     merge     0 <= merge < sp_schedule_merge_count().
+ * @param[in,out] view      Set @c struct_size; the fields that fit are filled.
+ * @retval SP_OK           @p view is filled.
+ * @retval SP_ERR_INVALID  A pointer is NULL or @c struct_size is too small.
+ * @retval SP_ERR_RANGE    @p merge is out of bounds.
+ */
+SP_API sp_status sp_schedule_merge(const sp_schedule *schedule, int32_t merge,
+                                   sp_merge_view *view);
+
+/** Sample lengths in input order. @param[in] schedule  Not NULL. @return [sp_stats::samples] tokens; borrowed. */
+SP_API const int64_t *sp_schedule_lengths(const sp_schedule *schedule);
+
+/**
+ * How good the plan is.
+ * @param[in]     schedule  Schedule.
+ * @param[in,out] stats     Set @c struct_size; the fields that fit are filled.
+ * @retval SP_OK           @p stats is filled.
+ * @retval SP_ERR_INVALID  A pointer is NULL or @c struct_size is too small.
+ */
+SP_API sp_status sp_schedule_stats(const sp_schedule *schedule, sp_stats *stats);
+
+/**
+ * Eight bytes that ranks which planned independently compare before they start.
+ * Covers topology, lengths, merges, packs, shards and ops with their times.
+ * @param[in] schedule  Not NULL.
+ * @return The digest. Time linear in the plan's size.
+ */
+SP_API uint64_t sp_schedule_digest(const sp_schedule *schedule);
+
+/**
+ * Verify the invariants of a plan, I1 to I8 of the documentation.
+ * @param[in] schedule  Schedule.
+ * @retval SP_OK             All hold.
+ * @retval SP_ERR_INVALID    @p schedule is NULL.
+ * @retval SP_ERR_INVARIANT  One does not; the message starts with its name.
+ * @retval SP_ERR_MEMORY     Out of memory.
+ */
+SP_API sp_status sp_schedule_check(const sp_schedule *schedule);
+
+/** @} */
+
+/**
+ * @defgroup builder Builder
+ * Makes a schedule from its parts, as a plan file or another planner lists them.
+ * @{
+ */
+
+/** Collects the parts of a schedule. Belongs to one thread. */
+typedef struct sp_builder sp_builder;
+
+/**
+ * Start a schedule.
+ * @param[in]  topology   Topology. Copied.
+ * @param[in]  batch      Lengths. Copied.
+ * @param[in]  allocator  Hooks for builder and schedule, or NULL for malloc.
+ * @param[out] out        The builder; free it with sp_builder_destroy().
+ * @retval SP_OK           @p out is set.
+ * @retval SP_ERR_INVALID  A pointer is NULL.
+ * @retval SP_ERR_MEMORY   Out of memory.
+ */
+SP_API sp_status sp_builder_create(const sp_topology *topology, const sp_batch *batch,
+                                   const sp_allocator *allocator, sp_builder **out);
+
+/** Free a builder. @param[in] builder  May be NULL. */
+SP_API void sp_builder_destroy(sp_builder *builder);
+
+/**
+ * Set the slice alignment that I7 is held against; 1 until set.
+ * @param[in,out] builder    Builder.
+ * @param[in]     alignment  Tokens, >= 1.
+ * @retval SP_OK           The value is set.
+ * @retval SP_ERR_INVALID  @p builder is NULL.
+ * @retval SP_ERR_RANGE    @p alignment is below 1.
+ */
+SP_API sp_status sp_builder_set_alignment(sp_builder *builder, int32_t alignment);
+
+/**
+ * Add a merge; merges are numbered from 0 in this order.
+ * @param[in,out] builder        Builder.
+ * @param[in]     sample         Index of the sample.
+ * @param[in]     first_replica  First replica.
+ * @param[in]     replicas       Replicas, >= 2.
+ * @retval SP_OK           The merge is added.
+ * @retval SP_ERR_INVALID  @p builder is NULL.
+ * @retval SP_ERR_RANGE    An argument is out of bounds.
+ * @retval SP_ERR_MEMORY   Out of memory.
+ */
+SP_API sp_status sp_builder_add_merge(sp_builder *builder, int32_t sample,
+                                      int32_t first_replica, int32_t replicas);
+
+/**
+ * Append a pack to a replica's packs of one pass.
+ * @param[in,out] builder  Builder.
+ * @param[in]     replica  0 <= replica < DP.
+ * @param[in]     pass     ::SP_FORWARD or ::SP_BACKWARD.
+ * @param[in]     merge    Index of a merge added before, or -1.
+ * @param[in]     count    Slices, >= 0.
+ * @param[in]     slices   [3 * count] sample, start and length of each slice in turn.
+ * @retval SP_OK           The pack is added.
+ * @retval SP_ERR_INVALID  A pointer is NULL.
+ * @retval SP_ERR_RANGE    An argument is out of bounds.
+ * @retval SP_ERR_MEMORY   Out of memory.
+ */
+SP_API sp_status sp_builder_add_pack(sp_builder *builder, int32_t replica, sp_pass pass,
+                                     int32_t merge, int32_t count, const int32_t *slices);
+
+/**
+ * Append the shards of one CP rank to the last pack added for a replica and pass.
+ * @param[in,out] builder  Builder.
+ * @param[in]     replica  0 <= replica < DP.
+ * @param[in]     pass     ::SP_FORWARD or ::SP_BACKWARD.
+ * @param[in]     cp       0 <= cp < CP.
+ * @param[in]     count    Shards, >= 0.
+ * @param[in]     shards   [3 * count] sample, start and length of each shard in turn.
+ * @retval SP_OK           The shards are added.
+ * @retval SP_ERR_INVALID  A pointer is NULL.
+ * @retval SP_ERR_RANGE    An argument is out of bounds.
+ * @retval SP_ERR_STATE    The replica has no pack of this pass yet.
+ * @retval SP_ERR_MEMORY   Out of memory.
+ */
+SP_API sp_status sp_builder_add_shards(sp_builder *builder, int32_t replica, sp_pass pass,
+                                       int32_t cp, int32_t count, const int32_t *shards);
+
+/**
+ * Append an op to a stage of a replica.
+ * @param[in,out] builder   Builder.
+ * @param[in]     replica   0 <= replica < DP.
+ * @param[in]     stage     0 <= stage < PP.
+ * @param[in]     pass      ::SP_FORWARD or ::SP_BACKWARD.
+ * @param[in]     pack      Pack of that pass, >= 0.
+ * @param[in]     start_ps  Start, 0 <= start_ps <= end_ps.
+ * @param[in]     end_ps    End.
+ * @retval SP_OK           The op is added.
+ * @retval SP_ERR_INVALID  @p builder is NULL.
+ * @retval SP_ERR_RANGE    An argument is out of bounds.
+ * @retval SP_ERR_MEMORY   Out of memory.
+ */
+SP_API sp_status sp_builder_add_op(sp_builder *builder, int32_t replica, int32_t stage,
+                                   sp_pass pass, int32_t pack, int64_t start_ps, int64_t end_ps);
+
+/**
+ * Set the memory of a stage of a replica, and the cap of all (INT64_MAX: none).
+ * @param[in,out] builder       Builder.
+ * @param[in]     replica       0 <= replica < DP.
+ * @param[in]     stage         0 <= stage < PP.
+ * @param[in]     static_bytes  >= 0.
+ * @param[in]     peak_bytes    >= static_bytes.
+ * @param[in]     memory_bytes  Cap, >= 0; the last one given counts.
+ * @retval SP_OK           The values are set.
+ * @retval SP_ERR_INVALID  @p builder is NULL.
+ * @retval SP_ERR_RANGE    An argument is out of bounds.
+ */
+SP_API sp_status sp_builder_set_memory(sp_builder *builder, int32_t replica, int32_t stage,
+                                       int64_t static_bytes, int64_t peak_bytes,
+                                       int64_t memory_bytes);
+
+/**
+ * Finish: verify the invariants and make the schedule. The builder stays as it
+ * is. The schedule's stats hold what its parts tell: counts, makespan, memory.
+ * @param[in]  builder  Builder.
+ * @param[out] out      The schedule; free it with sp_schedule_destroy().
+ * @retval SP_OK             @p out is set.
+ * @retval SP_ERR_INVALID    A pointer is NULL.
+ * @retval SP_ERR_INVARIANT  An invariant does not hold; the message starts with
+ *                           its name, I1 to I8.
+ * @retval SP_ERR_OVERFLOW   Offsets do not fit int32.
+ * @retval SP_ERR_MEMORY     Out of memory.
+ */
+SP_API sp_status sp_builder_finish(const sp_builder *builder, sp_schedule **out);
+
+/** @} */
+
+/**
+ * @defgroup simulation Simulation
+ * Replays a plan under other costs: what if the model or the device changed.
+ * @{
+ */
+
+/** Timeline of a schedule under a model and a device. Immutable. */
+typedef struct sp_simulation sp_simulation;
+
+/**
+ * Simulate a schedule, its op order kept, under a model and a device.
+ * @param[in]  schedule  Schedule. May be destroyed afterwards.
+ * @param[in]  model     Model.
+ * @param[in]  device    Device.
+ * @param[out] out       The simulation; free it with sp_simulation_destroy(). It
+ *                       uses the schedule's allocator.
+ * @retval SP_OK            @p out is set, whether the plan fits the memory or not.
+ * @retval SP_ERR_INVALID   A pointer is NULL, or model and topology contradict
+ *                          each other.
+ * @retval SP_ERR_OVERFLOW  A cost or time does not fit.
+ * @retval SP_ERR_MEMORY    Out of memory.
+ */
+SP_API sp_status sp_simulate(const sp_schedule *schedule, const sp_model *model,
+                             const sp_device *device, sp_simulation **out);
+
+/** Free a simulation. @param[in] simulation  May be NULL. */
+SP_API void sp_simulation_destroy(sp_simulation *simulation);
+
+/**
+ * Simulated times of the index-th op of a rank; as sp_schedule_op(), with this
+ * simulation's times.
+ * @param[in]  simulation  Simulation.
+ * @param[in]  rank        Global rank.
+ * @param[in]  index       0 <= index < sp_schedule_op_count().
+ * @param[out] start_ps    Start.
+ * @param[out] end_ps      End.
+ * @retval SP_OK           Both are set.
+ * @retval SP_ERR_INVALID  A pointer is NULL.
+ * @retval SP_ERR_RANGE    @p rank or @p index is out of bounds.
+ */
+SP_API sp_status sp_simulation_op(const sp_simulation *simulation, int32_t rank, int32_t index,
+                                  int64_t *start_ps, int64_t *end_ps);
+
+/**
+ * Memory and work of the device at a rank; as sp_schedule_stage().
+ * @param[in]     simulation  Simulation.
+ * @param[in]     rank        Global rank.
+ * @param[in,out] view        Set @c struct_size; the fields that fit are filled.
+ * @retval SP_OK           @p view is filled.
+ * @retval SP_ERR_INVALID  A pointer is NULL or @c struct_size is too small.
+ * @retval SP_ERR_RANGE    @p rank is out of bounds.
+ */
+SP_API sp_status sp_simulation_stage(const sp_simulation *simulation, int32_t rank,
+                                     sp_stage_view *view);
+
+/**
+ * How good the plan is under these costs; as sp_schedule_stats().
+ * @param[in]     simulation  Simulation.
+ * @param[in,out] stats       Set @c struct_size; the fields that fit are filled.
+ * @retval SP_OK           @p stats is filled.
+ * @retval SP_ERR_INVALID  A pointer is NULL or @c struct_size is too small.
+ */
+SP_API sp_status sp_simulation_stats(const sp_simulation *simulation, sp_stats *stats);
+
+/** @} */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SLIMPACK_H */

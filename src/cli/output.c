@@ -1,0 +1,167 @@
+/*
+ * output.c - writes files whole or not at all: see output.h.
+ */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700 /* realpath */
+#endif
+
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "message.h"
+
+#define TEMPORARY_TRIES 100
+
+static int fail_path(const char *path)
+{
+    return cli_fail(CLI_DATA, "%s: %s", path, strerror(errno));
+}
+
+/* "folder/.slimpack-PID-TRY.tmp" beside the target: short, so that it fits where
+ * the target's own name does. NULL when out of memory. */
+static char *temporary_name(const char *target, int try)
+{
+    const char *slash = strrchr(target, '/');
+    size_t folder = slash != NULL ? (size_t)(slash - target) + 1 : 0;
+    size_t room = folder + 64;
+    char *name = malloc(room);
+
+    if (name != NULL)
+        snprintf(name, room, "%.*s.slimpack-%ld-%d.tmp", (int)folder, target, (long)getpid(), try);
+    return name;
+}
+
+/* Creates the temporary file; the umask gives its mode. */
+static int create_temporary(cli_output *output)
+{
+    int descriptor = -1;
+
+    for (int try = 0; try < TEMPORARY_TRIES && descriptor < 0; try++) {
+        free(output->temporary);
+        output->temporary = temporary_name(output->target, try);
+        if (output->temporary == NULL)
+            return cli_fail_memory();
+        descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
+        if (descriptor < 0 && errno != EEXIST)
+            break;
+    }
+    if (descriptor < 0)
+        return cli_fail(CLI_DATA, "%s: cannot create a file beside it: %s", output->name,
+                        strerror(errno));
+    output->file = fdopen(descriptor, "wb");
+    if (output->file != NULL)
+        return CLI_OK;
+    close(descriptor);
+    unlink(output->temporary);
+    return cli_fail_memory();
+}
+
+/* A target that exists keeps its mode, and a link to it stays a link. */
+static int open_renamed(const char *path, const struct stat *existing, cli_output *output)
+{
+    int code;
+
+    if (existing != NULL && access(path, W_OK) != 0)
+        return fail_path(path);
+    output->target = existing != NULL ? realpath(path, NULL) : strdup(path);
+    if (output->target == NULL)
+        return fail_path(path);
+    code = create_temporary(output);
+    if (code == CLI_OK && existing != NULL)
+        (void)fchmod(fileno(output->file), existing->st_mode & 0777);
+    if (code != CLI_OK) {
+        free(output->target);
+        free(output->temporary);
+    }
+    return code;
+}
+
+static int open_directly(const char *path, cli_output *output)
+{
+    output->file = fopen(path, "wb");
+    return output->file != NULL ? CLI_OK : fail_path(path);
+}
+
+int cli_output_open(const char *path, cli_output *out)
+{
+    cli_output output = { NULL, path, NULL, NULL };
+    struct stat status;
+    int code = CLI_OK;
+
+    if (strcmp(path, "-") == 0) {
+        output.file = stdout;
+        output.name = "standard output";
+    } else if (stat(path, &status) != 0) {
+        code = open_renamed(path, NULL, &output);
+    } else if (S_ISDIR(status.st_mode)) {
+        code = cli_fail(CLI_DATA, "%s: it is a directory, not a file", path);
+    } else if (S_ISREG(status.st_mode)) {
+        code = open_renamed(path, &status, &output);
+    } else {
+        code = open_directly(path, &output);
+    }
+    if (code == CLI_OK)
+        *out = output;
+    return code;
+}
+
+/* Ends the stream; what errno said when a write failed stands, if anything did. */
+static int close_stream(FILE *file)
+{
+    int failed = ferror(file) | (fflush(file) != 0);
+    int reason = errno;
+
+    if (file != stdout && fclose(file) != 0 && !failed) {
+        failed = 1;
+        reason = errno;
+    }
+    errno = reason != 0 ? reason : EIO;
+    return failed ? -1 : 0;
+}
+
+static void forget_temporary(cli_output *output)
+{
+    free(output->temporary);
+    output->temporary = NULL;
+}
+
+int cli_output_commit(cli_output *output)
+{
+    int code = CLI_OK;
+
+    if (close_stream(output->file) != 0)
+        code = fail_path(output->name);
+    output->file = NULL;
+    if (output->target != NULL && code == CLI_OK) {
+        if (rename(output->temporary, output->target) != 0)
+            code = fail_path(output->name);
+        else
+            forget_temporary(output);
+    }
+    cli_output_discard(output);
+    return code;
+}
+
+void cli_output_discard(cli_output *output)
+{
+    if (output->file != NULL && output->file != stdout)
+        fclose(output->file);
+    if (output->temporary != NULL)
+        unlink(output->temporary);
+    free(output->temporary);
+    free(output->target);
+    memset(output, 0, sizeof *output);
+}
+
+int cli_flush_standard_output(void)
+{
+    if (close_stream(stdout) == 0)
+        return CLI_OK;
+    return cli_fail(CLI_DATA, "standard output: %s", strerror(errno));
+}

@@ -1,0 +1,32 @@
+/*
+ * output.h - a file that appears whole under its name or not at all.
+ *
+ * A regular file is written under another name in the same folder and renamed
+ * when all of it is on its way to the disk. "-", devices and pipes are written
+ * directly: there is nothing to rename.
+ */
+#ifndef SLIMPACK_CLI_OUTPUT_H
+#define SLIMPACK_CLI_OUTPUT_H
+
+#include <stdio.h>
+
+typedef struct cli_output {
+    FILE *file;
+    const char *name; /* for messages, borrowed */
+    char *target;     /* what to rename to, NULL when written directly */
+    char *temporary;
+} cli_output;
+
+/* Opens an output to write. On success end with commit or discard. */
+int cli_output_open(const char *path, cli_output *out);
+
+/* Closes and renames; on an error the target is as it was and the error reported. */
+int cli_output_commit(cli_output *output);
+
+/* Closes and forgets what was written. */
+void cli_output_discard(cli_output *output);
+
+/* Flushes standard output and reports what could not be written. */
+int cli_flush_standard_output(void);
+
+#endif

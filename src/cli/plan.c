@@ -1,0 +1,131 @@
+/*
+ * plan.c - `slimpack plan FILE`: plans one batch and says how good the plan is.
+ *
+ * The same batch is planned by fixed-pack too, the packing that most frameworks
+ * do today, so that the summary says what the plan gains.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "json.h"
+#include "message.h"
+#include "session.h"
+#include "summary.h"
+#include "unit.h"
+#include "verbs.h"
+
+static void print_batch(const cli_options *o, const cli_session *session, int32_t policy)
+{
+    cli_summary_line("batch", "%s samples, %s tokens, longest %s",
+                     cli_count(sp_batch_count(session->batch)).text,
+                     cli_count(sp_batch_tokens(session->batch)).text,
+                     cli_count(sp_batch_longest(session->batch)).text);
+    cli_summary_topology(o->dp, o->tp, o->pp, o->cp);
+    cli_summary_line("policy", "%s", sp_policy_name(policy));
+    cli_summary_line("model", "%s", session->costs.model_name);
+    cli_summary_line("device", "%s", session->costs.device_name);
+}
+
+static void print_quality(const sp_stats *stats, int64_t plan_us)
+{
+    cli_summary_packs(stats);
+    cli_summary_line("makespan", "%s", cli_time(stats->makespan_ps).text);
+    cli_summary_line("ideal", "%s", cli_time(stats->ideal_ps).text);
+    cli_summary_line("lower bound", "%s", cli_time(stats->bound_ps).text);
+    cli_summary_line("ratio", "%s of ideal", cli_ratio(stats->ratio_ppm).text);
+    cli_summary_line("bubble", "%s", cli_percent(stats->bubble_ppm).text);
+    cli_summary_imbalance(stats);
+    cli_summary_memory(stats);
+    cli_summary_line("planned in", "%s", cli_time(plan_us * 1000000).text);
+}
+
+static void print_baseline_stats(const sp_schedule *schedule, int64_t makespan_ps)
+{
+    sp_stats stats = SP_STATS_INIT;
+
+    sp_schedule_stats(schedule, &stats);
+    cli_summary_line("fixed-pack", "makespan %s, ratio %s, bubble %s, packs %s, memory %s",
+                     cli_time(stats.makespan_ps).text, cli_ratio(stats.ratio_ppm).text,
+                     cli_percent(stats.bubble_ppm).text, cli_count(stats.forward_packs).text,
+                     cli_bytes(stats.peak_bytes).text);
+    cli_summary_line("speed-up", "%s over fixed-pack",
+                     cli_speed_up(stats.makespan_ps, makespan_ps).text);
+}
+
+/* A baseline that has no plan is part of the answer, not a failure. */
+static void print_baseline(cli_session *session, int64_t makespan_ps)
+{
+    cli_planned baseline = cli_session_plan(session, SP_POLICY_FIXED_PACK);
+
+    putchar('\n');
+    if (baseline.status == SP_OK)
+        print_baseline_stats(baseline.schedule, makespan_ps);
+    else
+        cli_summary_line("fixed-pack", "no plan: %s", sp_error_message());
+    sp_schedule_destroy(baseline.schedule);
+}
+
+static int write_json(const cli_options *o, const cli_session *session, int32_t policy,
+                      const cli_planned *planned, const sp_stats *stats)
+{
+    cli_plan_note note = { .dp = o->dp, .tp = o->tp, .pp = o->pp, .cp = o->cp };
+
+    note.policy = sp_policy_name(policy);
+    note.model = session->costs.model_name;
+    note.device = session->costs.device_name;
+    note.alignment = cli_session_get(session, SP_PLANNER_ALIGNMENT);
+    note.plan_us = planned->plan_us;
+    cli_note_stats(planned->schedule, stats, &note);
+    return cli_json_write_plan(o->json, planned->schedule, session->topology, &note);
+}
+
+static int report(const cli_options *o, cli_session *session, int32_t policy,
+                  const cli_planned *planned)
+{
+    sp_stats stats = SP_STATS_INIT;
+    int to_stdout = o->json != NULL && strcmp(o->json, "-") == 0;
+    int code = CLI_OK;
+
+    sp_schedule_stats(planned->schedule, &stats);
+    if (o->json != NULL)
+        code = write_json(o, session, policy, planned, &stats);
+    if (code != CLI_OK || o->quiet || to_stdout)
+        return code;
+    print_batch(o, session, policy);
+    print_quality(&stats, planned->plan_us);
+    if (policy != SP_POLICY_FIXED_PACK)
+        print_baseline(session, stats.makespan_ps);
+    return CLI_OK;
+}
+
+static int plan_session(const cli_options *o, cli_session *session)
+{
+    int32_t policy = (int32_t)cli_session_get(session, SP_PLANNER_POLICY);
+    cli_planned planned = cli_session_plan(session, policy);
+    int code;
+
+    /* Contradictory parameters are the command line's, all else is the data's. */
+    if (planned.status != SP_OK)
+        return cli_fail_library(planned.status == SP_ERR_INVALID ? CLI_USAGE : CLI_DATA,
+                                planned.status, session->input_name);
+    code = report(o, session, policy, &planned);
+    sp_schedule_destroy(planned.schedule);
+    return code;
+}
+
+int cli_plan(const cli_options *options)
+{
+    cli_session session;
+    int code = CLI_OK;
+
+    if (options->json != NULL)
+        code = cli_json_available();
+    if (code == CLI_OK)
+        code = cli_session_open(options, &session);
+    if (code != CLI_OK)
+        return code;
+    code = plan_session(options, &session);
+    cli_session_close(&session);
+    return code;
+}

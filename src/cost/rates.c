@@ -1,0 +1,274 @@
+/*
+ * rates.c - what a pack costs on a stage: see rates.h.
+ *
+ * FLOPs per token and layer, forward: 2 for each weight that the token meets
+ * (Kaplan et al., arXiv 2001.08361, 2.1), so
+ *     2 * (hidden * (q + 2 * kv) + q * hidden + matrices * hidden * ffn * active)
+ * with q = heads * head_dim, kv = kv_heads * head_dim, three matrices when gated;
+ * a mixture of experts adds its router. Backward is twice that. Attention takes
+ * 4 * q FLOPs a pair forward (two products of q multiply-adds) and 2.5 times as
+ * much backward, where flash kernels compute the scores again (Dao,
+ * arXiv 2307.08691, 4.1). Full recomputation adds one forward to the backward.
+ * The vocabulary head costs 2 * hidden * vocab a token on the last stage.
+ */
+#include "cost/rates.h"
+
+#include <inttypes.h>
+
+#include "base/status.h"
+
+#define PS_PER_SECOND 1000000000000
+
+/* Forward FLOPs of one stage, by what they grow with. */
+typedef struct flops {
+    sp__int128 linear;    /* per token, all layers and the head */
+    sp__int128 attention; /* per pair, all layers */
+    sp__int128 layers;    /* linear, per token, of the layers alone */
+} flops;
+
+static int64_t query_width(const struct sp_model *m)
+{
+    return sp__model_value(m, SP_MODEL_HEADS) * sp__model_value(m, SP_MODEL_HEAD_DIM);
+}
+
+static int64_t kv_width(const struct sp_model *m)
+{
+    return sp__model_value(m, SP_MODEL_KV_HEADS) * sp__model_value(m, SP_MODEL_HEAD_DIM);
+}
+
+static sp__int128 layer_weights(const struct sp_model *m)
+{
+    sp__int128 hidden = sp__model_value(m, SP_MODEL_HIDDEN);
+    int64_t experts = sp__model_value(m, SP_MODEL_EXPERTS);
+    int64_t active = sp__model_value(m, SP_MODEL_EXPERTS_PER_TOKEN);
+    int64_t matrices = sp__model_value(m, SP_MODEL_GATED) ? 3 : 2;
+    sp__int128 mlp = hidden * sp__model_value(m, SP_MODEL_FFN_HIDDEN) * matrices;
+
+    if (experts > 1)
+        mlp = mlp * active + hidden * experts;
+    return hidden * (2 * query_width(m) + 2 * kv_width(m)) + mlp;
+}
+
+static flops stage_flops(const struct sp_model *m, int64_t layers, int is_last)
+{
+    flops f;
+
+    f.layers = 2 * layer_weights(m) * layers;
+    f.linear = f.layers;
+    if (is_last)
+        f.linear += (sp__int128)2 * sp__model_value(m, SP_MODEL_HIDDEN) *
+                    sp__model_value(m, SP_MODEL_VOCAB);
+    f.attention = (sp__int128)4 * query_width(m) * layers;
+    return f;
+}
+
+/* FLOPs at a rate shared by tp ranks, in fixed point picoseconds. */
+static sp_status per_unit(sp__int128 flop, int64_t rate, int32_t tp, int64_t *out)
+{
+    const sp__int128 most = (sp__int128)1 << 62;
+    sp__int128 ps;
+
+    if (flop > most)
+        return sp__fail(SP_ERR_OVERFLOW, "model: FLOPs per token of a stage pass 2^62");
+    ps = flop * PS_PER_SECOND;
+    /* In two steps, since FLOPs, picoseconds and the fraction together would
+     * pass 128 bits for the largest models. */
+    if (ps <= ((sp__int128)1 << 105))
+        ps = ((ps << SP__COST_BITS) + (sp__int128)rate * tp / 2) / ((sp__int128)rate * tp);
+    else
+        ps = (ps / ((sp__int128)rate * tp)) << SP__COST_BITS;
+    if (ps > INT64_MAX / 8)
+        return sp__fail(SP_ERR_OVERFLOW, "model: time per token of a stage passes 2^40 ps");
+    *out = (int64_t)ps;
+    return SP_OK;
+}
+
+sp_status sp__stage_layers(const struct sp_model *m, int32_t pp, int32_t *layers)
+{
+    int64_t total = sp__model_value(m, SP_MODEL_LAYERS), sum = 0;
+
+    if (pp > total)
+        return sp__fail(SP_ERR_INVALID, "topology pp: %" PRId32 " stages are more than the model's %"
+                        PRId64 " layers", pp, total);
+    if (m->stage_layers != NULL && m->stages != pp)
+        return sp__fail(SP_ERR_INVALID, "stage layers are given for %" PRId32
+                        " stages, but the topology has pp %" PRId32, m->stages, pp);
+    for (int32_t s = 0; s < pp; s++) {
+        layers[s] = m->stage_layers != NULL ? m->stage_layers[s]
+                                            : (int32_t)(total / pp + (s < total % pp));
+        sum += layers[s];
+    }
+    if (sum != total)
+        return sp__fail(SP_ERR_INVALID, "stage layers: they add up to %" PRId64
+                        ", but the model has %" PRId64 " layers", sum, total);
+    return SP_OK;
+}
+
+/* A link's time for each token of a pack, in fixed point. */
+static int64_t link_rate(const sp__link *link, int64_t bytes)
+{
+    sp__int128 ps;
+
+    if (link->bandwidth == INT64_MAX)
+        return 0;
+    ps = ((sp__int128)bytes * PS_PER_SECOND << SP__COST_BITS) / link->bandwidth;
+    return ps > INT64_MAX / 16 ? INT64_MAX / 16 : (int64_t)ps;
+}
+
+/* Tensor parallelism with sequence parallelism gathers and scatters a token's
+ * hidden state twice in each direction of a layer, (tp - 1) / tp of it over the
+ * wire (Korthikanti et al., arXiv 2205.05198, 4.2.2). */
+static void add_tensor_parallel(sp__rate *rate, const sp__rates *rates, const struct sp_model *m,
+                                const sp__shape *shape, int64_t layers)
+{
+    int32_t tp = shape->degree[SP__TP];
+    int32_t span = (tp - 1) * shape->stride[SP__TP];
+    const sp__link *link = sp__crosses_nodes(rates, 0, span) ? &rates->inter : &rates->intra;
+    int64_t bytes = sp__mul_div(4 * layers * sp__model_value(m, SP_MODEL_HIDDEN) *
+                                    sp__model_value(m, SP_MODEL_ELEMENT_BYTES), tp - 1, tp);
+
+    if (tp == 1)
+        return;
+    rate->token += link_rate(link, bytes);
+    rate->fixed += 4 * layers * link->latency;
+}
+
+static sp_status init_pass(sp__rate *rate, const sp__rates *rates, const struct sp_model *m,
+                           const struct sp_device *d, const sp__shape *shape, const flops *f,
+                           int64_t layers, int pass)
+{
+    static const int attention_key[2] = { SP_DEVICE_ATTENTION_FORWARD_FLOPS,
+                                          SP_DEVICE_ATTENTION_BACKWARD_FLOPS };
+    int64_t attention_rate = sp__device_value(d, attention_key[pass]);
+    int64_t linear_rate = sp__device_value(d, SP_DEVICE_LINEAR_FLOPS);
+    int again = pass == SP_BACKWARD && sp__model_value(m, SP_MODEL_RECOMPUTE) == SP_RECOMPUTE_FULL;
+    sp__int128 linear = pass == SP_FORWARD ? f->linear : 2 * f->linear + (again ? f->layers : 0);
+    sp__int128 attention = pass == SP_FORWARD ? f->attention : f->attention * 5 / 2;
+    int64_t recomputed = 0;
+
+    SP_TRY(per_unit(linear, linear_rate, shape->degree[SP__TP], &rate->compute));
+    SP_TRY(per_unit(attention, attention_rate, shape->degree[SP__TP], &rate->pair));
+    if (again)
+        SP_TRY(per_unit(f->attention, sp__device_value(d, SP_DEVICE_ATTENTION_FORWARD_FLOPS),
+                        shape->degree[SP__TP], &recomputed));
+    rate->pair += recomputed;
+    rate->token = rate->compute;
+    rate->half = sp__fixed_cost(rate->compute, sp__device_value(d, SP_DEVICE_HALF_RATE_TOKENS), 0, 0);
+    rate->floor = sp__device_value(d, SP_DEVICE_LAYER_FLOOR_PS) * layers *
+                  (pass == SP_FORWARD ? 1 : again ? 3 : 2);
+    rate->fixed = sp__device_value(d, SP_DEVICE_PACK_OVERHEAD_PS);
+    add_tensor_parallel(rate, rates, m, shape, layers);
+    if (rate->half < 0)
+        return sp__fail(SP_ERR_OVERFLOW, "device half_rate_tokens: its time does not fit");
+    return SP_OK;
+}
+
+static sp_status check_model(const struct sp_model *m, const sp__shape *shape)
+{
+    int64_t heads = sp__model_value(m, SP_MODEL_HEADS);
+    int64_t kv_heads = sp__model_value(m, SP_MODEL_KV_HEADS);
+    int64_t experts = sp__model_value(m, SP_MODEL_EXPERTS);
+    int64_t active = sp__model_value(m, SP_MODEL_EXPERTS_PER_TOKEN);
+    int32_t tp = shape->degree[SP__TP];
+
+    if (heads % kv_heads != 0)
+        return sp__fail(SP_ERR_INVALID, "model kv_heads: %" PRId64 " does not divide heads %" PRId64,
+                        kv_heads, heads);
+    if (active > experts)
+        return sp__fail(SP_ERR_INVALID, "model experts_per_token: %" PRId64 " is above experts %"
+                        PRId64, active, experts);
+    if (heads % tp != 0)
+        return sp__fail(SP_ERR_INVALID, "topology tp: %" PRId32 " does not divide the model's %" PRId64
+                        " heads", tp, heads);
+    return SP_OK;
+}
+
+static void init_links(sp__rates *rates, const struct sp_model *m, const struct sp_device *d,
+                       const sp__shape *shape)
+{
+    rates->intra.bandwidth = sp__device_value(d, SP_DEVICE_INTRA_BANDWIDTH);
+    rates->intra.latency = sp__device_value(d, SP_DEVICE_INTRA_LATENCY_PS);
+    rates->inter.bandwidth = sp__device_value(d, SP_DEVICE_INTER_BANDWIDTH);
+    rates->inter.latency = sp__device_value(d, SP_DEVICE_INTER_LATENCY_PS);
+    rates->devices_per_node = (int32_t)sp__device_value(d, SP_DEVICE_DEVICES_PER_NODE);
+    rates->hop_bytes = sp__ceil_div(sp__model_value(m, SP_MODEL_HIDDEN) *
+                                    sp__model_value(m, SP_MODEL_ELEMENT_BYTES),
+                                    shape->degree[SP__TP]);
+}
+
+/* K and V of a token on one rank; heads are spread over TP while there are enough. */
+static int64_t kv_bytes_per_layer(const struct sp_model *m, int32_t tp)
+{
+    int64_t kv_heads = sp__model_value(m, SP_MODEL_KV_HEADS);
+
+    return 2 * sp__ceil_div(kv_heads, tp) * sp__model_value(m, SP_MODEL_HEAD_DIM) *
+           sp__model_value(m, SP_MODEL_ELEMENT_BYTES);
+}
+
+sp_status sp__rates_init(sp__rates *rates, sp__stage_rates *stage, const struct sp_model *m,
+                         const struct sp_device *d, const sp__shape *shape)
+{
+    int64_t window = sp__model_value(m, SP_MODEL_WINDOW);
+    int32_t pp = shape->degree[SP__PP];
+
+    SP_TRY(check_model(m, shape));
+    rates->stage = stage;
+    rates->stages = pp;
+    rates->cp = shape->degree[SP__CP];
+    rates->attention.window = window > 0 ? window : INT64_MAX;
+    rates->attention.causal = (int32_t)sp__model_value(m, SP_MODEL_CAUSAL);
+    init_links(rates, m, d, shape);
+    for (int32_t s = 0; s < pp; s++) {
+        int64_t layers = stage[s].layers;
+        flops f = stage_flops(m, layers, s == pp - 1);
+
+        stage[s].kv_bytes = layers * kv_bytes_per_layer(m, shape->degree[SP__TP]);
+        SP_TRY(init_pass(&stage[s].pass[SP_FORWARD], rates, m, d, shape, &f, layers, SP_FORWARD));
+        SP_TRY(init_pass(&stage[s].pass[SP_BACKWARD], rates, m, d, shape, &f, layers, SP_BACKWARD));
+    }
+    return SP_OK;
+}
+
+/* Latency and transfer, saturated at a time that no plan can hold. */
+static int64_t transfer(const sp__link *link, int64_t messages, sp__int128 bytes)
+{
+    sp__int128 time = (sp__int128)messages * link->latency;
+
+    if (link->bandwidth != INT64_MAX)
+        time += bytes * PS_PER_SECOND / link->bandwidth;
+    return time > SP__LONGEST ? SP__LONGEST : (int64_t)time;
+}
+
+int64_t sp__exchange_time(const sp__rates *rates, int32_t stage, int64_t context, int32_t group,
+                          int crosses_nodes)
+{
+    const sp__stage_rates *r = &rates->stage[stage];
+
+    if (context == 0 || group == 1)
+        return 0;
+    return transfer(crosses_nodes ? &rates->inter : &rates->intra, r->layers,
+                    (sp__int128)context * r->kv_bytes * (group - 1) / group);
+}
+
+int64_t sp__load_cost(const sp__rates *rates, int32_t stage, int pass, const sp__load *load,
+                      int32_t group, int crosses_nodes)
+{
+    const sp__rate *r = &rates->stage[stage].pass[pass];
+    int64_t compute;
+
+    if (load->tokens == 0)
+        return 0;
+    compute = sp__fixed_cost(r->token, load->tokens, r->pair, load->pairs);
+    if (compute < 0)
+        return -1;
+    return sp__max(compute + r->half, r->floor) + r->fixed +
+           sp__exchange_time(rates, stage, load->context, group, crosses_nodes);
+}
+
+int64_t sp__hop_time(const sp__rates *rates, int64_t tokens, int crosses_nodes)
+{
+    if (tokens == 0)
+        return 0;
+    return transfer(crosses_nodes ? &rates->inter : &rates->intra, 1,
+                    (sp__int128)tokens * rates->hop_bytes);
+}

@@ -1,0 +1,236 @@
+/*
+ * assign.c - phase one: see assign.h.
+ *
+ * The heaviest samples are merged first, each over the fewest replicas that keep
+ * every member below a fair share, placed where the loads are least. The rest
+ * goes longest first to the least loaded replica (Graham, 1969) and is improved
+ * by moves and swaps between the most and the least loaded. Whether a sample is
+ * merged depends on its weight against a threshold; several are tried and the
+ * best kept, the one with fewer merges when the gain is below a thousandth,
+ * since a merge is a barrier.
+ */
+#include "partition/assign.h"
+
+#include <string.h>
+
+#include "base/arith.h"
+#include "base/heap.h"
+#include "base/status.h"
+#include "partition/improve.h"
+#include "partition/windows.h"
+
+/* Thresholds for merging in thousandths of a fair share, most first. */
+static const int32_t thresholds[] = { 1000, 800, 600, 450, 300, 200 };
+
+#define THRESHOLDS ((int32_t)(sizeof thresholds / sizeof *thresholds))
+
+typedef struct attempt {
+    const sp__assign_options *options;
+    const sp__keyed *sorted;
+    const int64_t *lengths;
+    const int64_t *offset;
+    int32_t count;
+    int64_t fair;      /* load of a replica if all were equal */
+    int64_t *load;     /* [replicas] */
+    int32_t *replica;  /* [count] by place in sorted, -1 for a merged sample */
+    sp__merge *merge;  /* [count] */
+    int32_t merges;
+    int32_t merged;    /* places below it may be merged, from it on none is */
+} attempt;
+
+static int32_t largest_degree(const attempt *a, int32_t place)
+{
+    int64_t parts = a->lengths[a->sorted[place].index] / a->options->shortest_part;
+    int64_t most = sp__min(a->options->max_degree, a->options->replicas);
+
+    return (int32_t)sp__min(most, parts);
+}
+
+/* The fewest replicas that keep every member within a fair share; if none do,
+ * the degree and place with the least load. */
+static int32_t place_merge(const attempt *a, const sp__windows *w, int32_t place, int32_t *degree)
+{
+    int64_t weight = a->sorted[place].key, least = INT64_MAX;
+    int32_t largest = largest_degree(a, place), best = -1;
+    int32_t d = (int32_t)sp__max(2, sp__min(largest, weight / sp__max(a->fair, 1)));
+
+    for (; d <= largest; d++) {
+        int64_t most;
+        int32_t first = sp__windows_place(w, a->load, d, a->options->node_replicas, &most);
+
+        if (first < 0 || most + sp__ceil_div(weight, d) >= least)
+            continue;
+        least = most + sp__ceil_div(weight, d);
+        best = first;
+        *degree = d;
+        if (least <= a->fair)
+            break;
+    }
+    return best;
+}
+
+static sp_status merge_heavy(attempt *a, int64_t threshold, sp__arena *arena)
+{
+    sp__windows w;
+
+    SP_TRY(sp__windows_start(&w, a->options->replicas, arena));
+    a->merges = 0;
+    a->merged = 0;
+    for (int32_t i = 0; i < a->count && a->sorted[i].key > threshold; i++) {
+        int32_t degree = 0, first;
+
+        a->merged = i + 1;
+        a->replica[i] = 0;
+        if (largest_degree(a, i) < 2)
+            continue;
+        first = place_merge(a, &w, i, &degree);
+        if (first < 0)
+            continue;
+        sp__windows_add(&w, first, degree);
+        for (int32_t r = first; r < first + degree; r++)
+            a->load[r] += sp__ceil_div(a->sorted[i].key, degree);
+        a->merge[a->merges++] = (sp__merge){ a->sorted[i].index, first, degree };
+        a->replica[i] = -1;
+    }
+    return SP_OK;
+}
+
+static sp_status place_rest(attempt *a, sp__arena *arena)
+{
+    sp__heap heap;
+
+    heap.key = a->load;
+    heap.count = a->options->replicas;
+    SP_TAKE(arena, heap.order, heap.count);
+    SP_TAKE(arena, heap.where, heap.count);
+    sp__heap_build(&heap);
+    for (int32_t i = 0; i < a->count; i++) {
+        int32_t r = sp__heap_top(&heap);
+
+        if (i < a->merged && a->replica[i] < 0)
+            continue;
+        a->replica[i] = r;
+        sp__heap_set(&heap, r, a->load[r] + a->sorted[i].key);
+    }
+    return SP_OK;
+}
+
+static int64_t largest(const int64_t *load, int32_t count)
+{
+    int64_t most = load[0];
+
+    for (int32_t r = 1; r < count; r++)
+        most = sp__max(most, load[r]);
+    return most;
+}
+
+static sp_status try_threshold(attempt *a, int64_t threshold, sp__arena *arena, int64_t *most)
+{
+    sp__arena_mark mark = sp__arena_here(arena);
+
+    for (int32_t r = 0; r < a->options->replicas; r++)
+        a->load[r] = a->offset != NULL ? a->offset[r] : 0;
+    SP_TRY(merge_heavy(a, threshold, arena));
+    SP_TRY(place_rest(a, arena));
+    *most = largest(a->load, a->options->replicas);
+    sp__arena_rewind(arena, mark);
+    return SP_OK;
+}
+
+/* Tries the thresholds from the fewest merges on, and ends with the best one done. */
+static sp_status choose_threshold(attempt *a, sp__arena *arena)
+{
+    int64_t best = INT64_MAX, best_threshold = INT64_MAX, last = INT64_MAX, most;
+
+    SP_TRY(try_threshold(a, INT64_MAX, arena, &best));
+    for (int32_t t = 0; t < THRESHOLDS && a->options->merges; t++) {
+        int64_t threshold = sp__mul_div(a->fair, thresholds[t], 1000);
+
+        if (best - a->fair <= a->fair / 1000 || (a->count > 0 && a->sorted[0].key <= threshold))
+            continue;
+        last = threshold;
+        SP_TRY(try_threshold(a, threshold, arena, &most));
+        if (most < best - a->fair / 1000) {
+            best = most;
+            best_threshold = threshold;
+        }
+    }
+    return last == best_threshold ? SP_OK : try_threshold(a, best_threshold, arena, &most);
+}
+
+/* Samples of each replica, by decreasing weight since sorted is. */
+static sp_status list_samples(const attempt *a, sp__arena *arena, sp__assignment *out)
+{
+    int32_t replicas = a->options->replicas;
+
+    SP_TAKE(arena, out->first, (int64_t)replicas + 1);
+    SP_TAKE(arena, out->sample, a->count);
+    memset(out->first, 0, ((size_t)replicas + 1) * sizeof *out->first);
+    for (int32_t i = 0; i < a->count; i++)
+        if (a->replica[i] >= 0)
+            out->first[a->replica[i]]++;
+    for (int32_t r = 0, before = 0; r <= replicas; r++) {
+        int32_t here = out->first[r];
+
+        out->first[r] = before;
+        before += r < replicas ? here : 0;
+    }
+    for (int32_t i = 0; i < a->count; i++)
+        if (a->replica[i] >= 0)
+            out->sample[out->first[a->replica[i]]++] = i;
+    for (int32_t r = replicas; r > 0; r--)
+        out->first[r] = out->first[r - 1];
+    out->first[0] = 0;
+    return SP_OK;
+}
+
+/* Largest window first; of equal ones the lower, then the one merged first. */
+static void order_merges(attempt *a)
+{
+    for (int32_t i = 1; i < a->merges; i++) {
+        sp__merge m = a->merge[i];
+        int32_t j = i;
+
+        for (; j > 0 && (a->merge[j - 1].replicas < m.replicas ||
+                         (a->merge[j - 1].replicas == m.replicas && a->merge[j - 1].first > m.first));
+             j--)
+            a->merge[j] = a->merge[j - 1];
+        a->merge[j] = m;
+    }
+}
+
+static sp_status start(attempt *a, sp__arena *arena)
+{
+    int64_t total = 0;
+
+    SP_TAKE(arena, a->load, a->options->replicas);
+    SP_TAKE(arena, a->replica, a->count);
+    SP_TAKE(arena, a->merge, a->count);
+    for (int32_t i = 0; i < a->count; i++)
+        total += a->sorted[i].key;
+    for (int32_t r = 0; a->offset != NULL && r < a->options->replicas; r++)
+        total += a->offset[r];
+    a->fair = sp__ceil_div(total, a->options->replicas);
+    a->merged = 0;
+    return SP_OK;
+}
+
+sp_status sp__assign(const sp__assign_options *options, const sp__keyed *sorted, int32_t count,
+                     const int64_t *lengths, const int64_t *offset, sp__arena *arena,
+                     sp__assignment *out)
+{
+    attempt a = { .options = options, .sorted = sorted, .lengths = lengths, .offset = offset,
+                  .count = count };
+
+    SP_TRY(start(&a, arena));
+    SP_TRY(choose_threshold(&a, arena));
+    SP_TRY(sp__improve(options, sorted, count, a.replica, a.load, arena));
+    order_merges(&a);
+    out->merge = a.merge;
+    out->merges = a.merges;
+    out->load = a.load;
+    SP_TRY(list_samples(&a, arena, out));
+    for (int32_t i = 0; i < out->first[options->replicas]; i++)
+        out->sample[i] = sorted[out->sample[i]].index;
+    return SP_OK;
+}

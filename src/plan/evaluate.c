@@ -1,0 +1,68 @@
+/*
+ * evaluate.c - runs a step's draft on the simulator.
+ */
+#include "base/status.h"
+#include "plan/step.h"
+
+sp__sim sp__step_sim(const sp__step *step)
+{
+    const struct sp_planner *p = step->planner;
+
+    return (sp__sim){ .rates = &p->target.rates, .memory = p->target.memory, .shape = &p->shape,
+                      .draft = &step->draft,
+                      .run_ahead = (int32_t)sp__planner_value(p, SP_PLANNER_RUN_AHEAD) };
+}
+
+sp_status sp__step_simulate(const sp__step *step, sp__timeline *timeline)
+{
+    sp__sim sim = sp__step_sim(step);
+
+    if (!step->is_1f1b)
+        return sp__simulate_greedy(&sim, step->arena, timeline);
+    sp__order_1f1b(&step->draft, sim.rates->stages, timeline);
+    return sp__simulate_order(&sim, step->arena, timeline);
+}
+
+static sp_status open_timeline(const sp__step *step, int32_t lanes, sp__timeline *out)
+{
+    int64_t stages = (int64_t)lanes * step->planner->target.rates.stages;
+
+    out->ops = step->draft.packs[0] + step->draft.packs[1];
+    SP_TAKE(step->arena, out->op, stages * out->ops);
+    SP_TAKE(step->arena, out->start, stages * out->ops);
+    SP_TAKE(step->arena, out->end, stages * out->ops);
+    SP_TAKE(step->arena, out->stage, stages * step->draft.cp);
+    return SP_OK;
+}
+
+sp_status sp__step_evaluate(const sp__step *step, int64_t *makespan)
+{
+    sp__arena_mark mark = sp__arena_here(step->arena);
+    sp__sim sim = sp__step_sim(step);
+    sp__timeline timeline;
+
+    SP_TRY(open_timeline(step, step->draft.lanes, &timeline));
+    SP_TRY(sp__step_simulate(step, &timeline));
+    *makespan = sp__makespan(&sim, &timeline);
+    sp__arena_rewind(step->arena, mark);
+    return SP_OK;
+}
+
+sp_status sp__step_evaluate_lane(const sp__step *step, int32_t replica, int64_t *makespan)
+{
+    sp__arena_mark mark = sp__arena_here(step->arena);
+    sp__draft alone = step->draft;
+    sp__sim sim = sp__step_sim(step);
+    sp__timeline timeline;
+
+    alone.lane = &step->draft.lane[replica];
+    alone.lanes = 1;
+    alone.merges = 0;
+    sim.draft = &alone;
+    sim.first_lane = replica;
+    SP_TRY(open_timeline(step, 1, &timeline));
+    SP_TRY(sp__simulate_greedy(&sim, step->arena, &timeline));
+    *makespan = sp__makespan(&sim, &timeline);
+    sp__arena_rewind(step->arena, mark);
+    return SP_OK;
+}

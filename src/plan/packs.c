@@ -1,0 +1,93 @@
+/*
+ * packs.c - phase two of policy slimpack: the packs of a given shape, for all
+ * replicas or for one of them alone.
+ */
+#include "base/status.h"
+#include "partition/context.h"
+#include "plan/step.h"
+#include "plan/taper.h"
+#include "schedule/loads.h"
+
+static sp_status set_weights(const sp__step *step, const sp__pack_shape *shape, sp__shares *shares)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        int32_t packs = shape->packs[pass], *weight, *end;
+
+        SP_TAKE(step->arena, weight, packs);
+        SP_TAKE(step->arena, end, packs);
+        sp__taper(weight, packs, shape->ramp[pass][0], shape->share[pass][0], 0);
+        sp__taper(end, packs, shape->ramp[pass][1], shape->share[pass][1], 1);
+        for (int32_t k = 0; k < packs; k++)
+            weight[k] = (int32_t)sp__min(weight[k], end[k]);
+        shares->weight[pass] = weight;
+        shares->packs[pass] = packs;
+    }
+    return SP_OK;
+}
+
+static sp_status start_packing(const sp__step *step, const sp__pack_shape *shape,
+                               sp__packing *packing)
+{
+    const struct sp_planner *p = step->planner;
+
+    *packing = (sp__packing){
+        .yardstick = &step->yardstick,
+        .assignment = &step->assignment,
+        .lengths = step->batch->lengths,
+        .samples = step->batch->count,
+        .replicas = step->draft.lanes,
+        .sliceable = p->target.rates.attention.causal && sp__planner_value(p, SP_PLANNER_SLICING),
+        .pass_cost = { step->pass_cost[0], step->pass_cost[1] },
+        .arena = step->arena,
+    };
+    return set_weights(step, shape, &packing->shares);
+}
+
+void sp__step_use(sp__step *step, const sp__pack_shape *shape)
+{
+    step->shape = *shape;
+    step->draft.packs[0] = shape->packs[0];
+    step->draft.packs[1] = shape->packs[1];
+    step->draft.merge = step->assignment.merge;
+    step->draft.merges = step->assignment.merges;
+}
+
+static sp_status make_lane(const sp__packing *packing, int32_t lane, sp__draft *draft)
+{
+    SP_TRY(sp__pack_lane(packing, lane, draft));
+    SP_TRY(sp__place_context(draft, lane, packing->yardstick, packing->lengths, packing->samples,
+                             packing->arena));
+    return sp__lane_finish(draft, lane, packing->lengths, packing->samples,
+                           &packing->yardstick->attention, packing->arena);
+}
+
+sp_status sp__step_pack(sp__step *step)
+{
+    sp__packing packing;
+
+    SP_TAKE(step->arena, step->draft.lane, step->draft.lanes);
+    SP_TRY(start_packing(step, &step->shape, &packing));
+    SP_TRY(sp__pack_merges(&packing, -1));
+    for (int32_t r = 0; r < step->draft.lanes; r++)
+        SP_TRY(make_lane(&packing, r, &step->draft));
+    return SP_OK;
+}
+
+
+sp_status sp__step_try(sp__step *step, const sp__pack_shape *shape, int32_t replica,
+                       int64_t *makespan)
+{
+    sp__arena_mark mark = sp__arena_here(step->arena);
+    sp__draft all = step->draft;
+    sp__packing packing;
+
+    sp__step_use(step, shape);
+    SP_TAKE(step->arena, step->draft.lane, all.lanes);
+    SP_TRY(start_packing(step, shape, &packing));
+    SP_TRY(sp__pack_merges(&packing, replica));
+    SP_TRY(make_lane(&packing, replica, &step->draft));
+    SP_TRY(sp__step_evaluate_lane(step, replica, makespan));
+    step->draft = all;
+    sp__arena_rewind(step->arena, mark);
+    return SP_OK;
+}

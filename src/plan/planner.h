@@ -1,0 +1,38 @@
+/*
+ * planner.h - the planner's handle: target, parameters and scratch memory.
+ */
+#ifndef SP_PLAN_PLANNER_H
+#define SP_PLAN_PLANNER_H
+
+#include "base/arena.h"
+#include "base/params.h"
+#include "cost/target.h"
+
+#define SP__PLANNER_PARAMS 20
+
+extern const sp__param_table sp__planner_table;
+
+struct sp_planner {
+    sp__alloc alloc;
+    sp__shape shape;
+    sp__target target;
+    int64_t device_memory;
+    int64_t values[SP__PLANNER_PARAMS]; /* row key - 1 */
+    sp__arena arena;
+};
+
+/* Value of one ::sp_planner_key; every key's row is key - 1. */
+static inline int64_t sp__planner_value(const struct sp_planner *p, int key)
+{
+    return p->values[key - 1];
+}
+
+/* Memory cap of a device. */
+static inline int64_t sp__planner_memory(const struct sp_planner *p)
+{
+    int64_t cap = sp__planner_value(p, SP_PLANNER_MEMORY_BYTES);
+
+    return cap > 0 ? cap : p->device_memory;
+}
+
+#endif

@@ -1,0 +1,218 @@
+/*
+ * search.c - phase two of policy slimpack: how many packs, and how tapered.
+ *
+ * A pass of m packs pays m times its overhead o and a bubble of about
+ * (pp - 1) packs, a part of which the tapered ends save:
+ *
+ *     loss(m) = m * o + BUBBLE * (pp - 1) * work / m
+ *
+ * which is least at the square root of BUBBLE * (pp - 1) * work / o. The search
+ * starts there and tries counts around it on the simulator, on the replica with
+ * the most work, without its merges' barriers.
+ *
+ * Forward packs are fewer than backward packs: a forward pack then costs nearly
+ * as much as a backward one, and 2 * pp of them ahead cover the time a pack needs
+ * to the last stage and back.
+ */
+#include <inttypes.h>
+
+#include "base/status.h"
+#include "plan/step.h"
+
+/* Part of a full bubble that tapered ends leave, in sixteenths. Larger starts
+ * the search at more packs. */
+#define BUBBLE_SIXTEENTHS 6
+
+/* Forward packs for each 16 backward packs. More shortens the fill, but beyond
+ * this the run-ahead limit starves the last stage between two long samples. */
+#define FORWARD_SIXTEENTHS 11
+
+/* How the ends taper: lengths of the ramps in 1/256 of a pass's packs, and their
+ * smallest pack in thousandths of a full one. Longer ramps leave a smaller bubble
+ * but larger packs in the middle, which starve the last stage between two long
+ * samples: short ramps suit many packs, long ramps few. A smaller end fills the
+ * pipeline sooner but pays its overhead for little work. Measured on the data
+ * files with 176 + 256 packs (short) and with h100's overheads (long). */
+typedef struct profile {
+    int32_t forward_start, forward_end, backward_end;
+    int32_t share;
+} profile;
+
+static const profile profiles[] = { { 42, 23, 32, 50 }, { 256, 64, 128, 100 }, { 256, 64, 256, 50 } };
+
+#define PROFILES ((int32_t)(sizeof profiles / sizeof *profiles))
+
+/* Pack counts tried around the start, in 1/256 of it. */
+static const int32_t steps_balanced[] = { 256, 181, 362, 128, 512 };
+static const int32_t steps_thorough[] = { 256, 215, 304, 181, 362, 152, 431, 128, 512, 91, 724 };
+
+/* What bounds the counts. */
+typedef struct bounds {
+    int32_t least, most, group;
+} bounds;
+
+static int32_t to_group(const bounds *b, int64_t packs)
+{
+    int64_t within = sp__max(sp__min(packs, b->most), b->least);
+
+    within = (within + b->group / 2) / b->group * b->group;
+    if (within > b->most)
+        within -= b->group;
+    while (within < b->least || within < 1)
+        within += b->group;
+    return (int32_t)within;
+}
+
+static sp_status find_bounds(const sp__step *step, bounds *b)
+{
+    const struct sp_planner *p = step->planner;
+    int32_t fewest = sp__pack_fewest(&step->assignment, step->draft.lanes, step->arena);
+
+    if (fewest < 0)
+        return sp__fail_memory();
+    b->group = (int32_t)sp__planner_value(p, SP_PLANNER_PACK_GROUP);
+    b->most = (int32_t)sp__planner_value(p, SP_PLANNER_MAX_PACKS) / b->group * b->group;
+    b->least = fewest;
+    if (b->most < 1)
+        return sp__fail(SP_ERR_INVALID, "pack_group: %" PRId32 " is above max_packs %" PRId64,
+                        b->group, sp__planner_value(p, SP_PLANNER_MAX_PACKS));
+    if (fewest > b->most)
+        return sp__fail(SP_ERR_INFEASIBLE, "max_packs: a replica needs %" PRId32
+                        " packs, one for each sample it shares; at most %" PRId32 " are allowed",
+                        fewest, b->most);
+    return SP_OK;
+}
+
+/* Forward and backward counts for a number of backward packs, given ones first. */
+static void shape_of(const sp__step *step, const bounds *b, int64_t packs, const profile *p,
+                     sp__pack_shape *shape)
+{
+    int64_t forward = sp__planner_value(step->planner, SP_PLANNER_FORWARD_PACKS);
+    int64_t backward = sp__planner_value(step->planner, SP_PLANNER_BACKWARD_PACKS);
+    int32_t k = to_group(b, backward > 0 ? backward : packs);
+    int32_t f = to_group(b, forward > 0 ? forward : (k * FORWARD_SIXTEENTHS + 15) / 16);
+
+    *shape = (sp__pack_shape){
+        .packs = { f, k },
+        .ramp = { { f * p->forward_start / 256, f * p->forward_end / 256 },
+                  { 0, k * p->backward_end / 256 } },
+        .share = { { p->share, p->share }, { p->share, p->share } },
+    };
+}
+
+static int32_t heaviest_replica(const sp__step *step)
+{
+    int32_t most = 0;
+
+    for (int32_t r = 1; r < step->draft.lanes; r++)
+        if (step->assignment.load[r] > step->assignment.load[most])
+            most = r;
+    return most;
+}
+
+/* What a pack costs in both passes before its first token, on the costliest stage. */
+static int64_t pack_overhead(const sp__rates *rates)
+{
+    int64_t most = 0;
+
+    for (int32_t s = 0; s < rates->stages; s++) {
+        const sp__rate *f = &rates->stage[s].pass[SP_FORWARD];
+        const sp__rate *b = &rates->stage[s].pass[SP_BACKWARD];
+
+        most = sp__max(most, sp__max(f->half, f->floor) + sp__max(b->half, b->floor) + f->fixed +
+                                 b->fixed);
+    }
+    return most;
+}
+
+static int64_t square_root(int64_t x)
+{
+    int64_t root = 0;
+
+    for (int64_t bit = (int64_t)1 << 31; bit > 0; bit /= 2)
+        if (root + bit <= INT32_MAX && (root + bit) * (root + bit) <= x)
+            root += bit;
+    return root;
+}
+
+/* The count at which the loss is least; no more than there are slices to cut. */
+static int64_t closed_form(const sp__step *step, const bounds *b)
+{
+    const sp__rates *rates = &step->planner->target.rates;
+    int64_t work = (step->pass_cost[0] + step->pass_cost[1]) / step->draft.lanes;
+    int64_t overhead = pack_overhead(rates);
+    int64_t grains = sp__ceil_div(step->totals.tokens / step->draft.lanes,
+                                  step->yardstick.alignment) + 1;
+    int64_t best = b->most;
+
+    if (overhead > 0)
+        best = square_root(sp__mul_div(work, BUBBLE_SIXTEENTHS * sp__max(rates->stages - 1, 1),
+                                       16 * overhead));
+    return sp__min(best, grains);
+}
+
+/* The best so far of the shapes tried on one replica. */
+typedef struct contest {
+    sp__step *step;
+    const bounds *bounds;
+    int32_t replica;
+    int64_t packs; /* backward packs asked for in the best */
+    int64_t time;
+    sp__pack_shape shape;
+} contest;
+
+static sp_status try_shape(contest *c, int64_t packs, const profile *p)
+{
+    sp__pack_shape shape;
+    int64_t time;
+
+    shape_of(c->step, c->bounds, packs, p, &shape);
+    SP_TRY(sp__step_try(c->step, &shape, c->replica, &time));
+    if (time < c->time) {
+        c->packs = packs;
+        c->time = time;
+        c->shape = shape;
+    }
+    return SP_OK;
+}
+
+/* Counts around the start with long ramps, then other ramps at the best count. */
+static sp_status hold_contest(contest *c, int64_t start, const int32_t *steps, int32_t count)
+{
+    int64_t last = -1;
+
+    for (int32_t i = 0; i < count; i++) {
+        int64_t packs = to_group(c->bounds, start * steps[i] / 256);
+
+        if (packs != last)
+            SP_TRY(try_shape(c, packs, &profiles[1]));
+        last = packs;
+    }
+    for (int32_t p = 0; p < PROFILES; p++)
+        if (p != 1)
+            SP_TRY(try_shape(c, c->packs, &profiles[p]));
+    return SP_OK;
+}
+
+#define COUNT_OF(array) ((int32_t)(sizeof(array) / sizeof *(array)))
+
+sp_status sp__step_search(sp__step *step)
+{
+    int64_t effort = sp__planner_value(step->planner, SP_PLANNER_EFFORT);
+    int is_free = pack_overhead(&step->planner->target.rates) == 0;
+    contest c = { .step = step, .time = INT64_MAX };
+    int64_t start;
+    bounds b;
+
+    SP_TRY(find_bounds(step, &b));
+    start = closed_form(step, &b);
+    c.bounds = &b;
+    c.replica = heaviest_replica(step);
+    shape_of(step, &b, start, &profiles[is_free ? 0 : 1], &c.shape);
+    if (effort == SP_EFFORT_THOROUGH)
+        SP_TRY(hold_contest(&c, start, steps_thorough, COUNT_OF(steps_thorough)));
+    else if (effort == SP_EFFORT_BALANCED && !is_free)
+        SP_TRY(hold_contest(&c, start, steps_balanced, COUNT_OF(steps_balanced)));
+    sp__step_use(step, &c.shape);
+    return SP_OK;
+}

@@ -1,0 +1,68 @@
+/*
+ * step.h - one step while it is being planned: what every phase reads and adds to.
+ */
+#ifndef SP_PLAN_STEP_H
+#define SP_PLAN_STEP_H
+
+#include "input/batch.h"
+#include "partition/pack.h"
+#include "plan/planner.h"
+#include "simulate/simulate.h"
+#include "simulate/stats.h"
+
+/* How many packs a replica gets, and how they taper. */
+typedef struct sp__pack_shape {
+    int32_t packs[2];
+    int32_t ramp[2][2];  /* [pass][at start, at end] packs of the ramp */
+    int32_t share[2][2]; /* thousandths of a full pack at the ramp's small end */
+} sp__pack_shape;
+
+typedef struct sp__step {
+    struct sp_planner *planner;
+    const struct sp_batch *batch;
+    sp__arena *arena;
+    sp__totals totals;
+    sp__yardstick yardstick;
+    int64_t pass_cost[2];    /* of the whole batch on the yardstick's stage */
+    sp__keyed *sorted;       /* [count] samples by decreasing cost */
+    sp__assignment assignment;
+    sp__pack_shape shape;
+    sp__draft draft;
+    int32_t is_1f1b;         /* op order of whole-sample policies */
+} sp__step;
+
+/* Sums up the batch, picks the stage that bounds the step, and sorts the samples. */
+sp_status sp__step_start(sp__step *step, struct sp_planner *planner, const struct sp_batch *batch);
+
+/* Phase one: samples to replicas, and to merges where those are wanted. */
+sp_status sp__step_assign(sp__step *step, int merges);
+
+/* Phase two, policy slimpack: chooses the packs by search, and makes them. */
+sp_status sp__step_search(sp__step *step);
+sp_status sp__step_pack(sp__step *step);
+
+/* Takes a shape for the draft. */
+void sp__step_use(sp__step *step, const sp__pack_shape *shape);
+
+/* The makespan of one replica alone when packed in a shape. The draft is untouched. */
+sp_status sp__step_try(sp__step *step, const sp__pack_shape *shape, int32_t replica,
+                       int64_t *makespan);
+
+/* Both phases of the policies for comparison. */
+sp_status sp__step_fixed_pack(sp__step *step);
+sp_status sp__step_balanced_pack(sp__step *step);
+sp_status sp__step_uniform_slice(sp__step *step);
+
+/* The simulator's view of the step's draft. */
+sp__sim sp__step_sim(const sp__step *step);
+
+/* Simulates the step's draft into a timeline whose arrays are there. */
+sp_status sp__step_simulate(const sp__step *step, sp__timeline *timeline);
+
+/* The makespan of one replica of the draft, as if its merges were its own. */
+sp_status sp__step_evaluate_lane(const sp__step *step, int32_t replica, int64_t *makespan);
+
+/* The makespan of the step's whole draft. */
+sp_status sp__step_evaluate(const sp__step *step, int64_t *makespan);
+
+#endif

@@ -1,0 +1,213 @@
+/*
+ * check_ops.c - I4: the op orders can be run, and times respect what ops wait for.
+ *
+ * The graph of waiting has an edge from each op to the next of its stage, from
+ * F k of a stage to F k of the next, from B k to B k of the stage before, and
+ * from the forward packs of a backward pack's slices to it; the ops of a merged
+ * pack on a stage are one node. A sweep that runs whatever can run ends early
+ * exactly when the graph has a ring. The times given must respect each edge.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "schedule/check.h"
+
+typedef struct sweep {
+    const struct sp_schedule *s;
+    int32_t dp, pp, ops;
+    int32_t *done;    /* [dp * pp] ops run */
+    int32_t *next[2]; /* [dp * pp] packs run */
+    int32_t *needs;   /* [dp * backward packs] last forward pack with slices of it */
+    int64_t *end[2];  /* [dp * pp * packs] */
+} sweep;
+
+static sp_status fill_needs(const struct sp_schedule *s, int32_t *needs, sp__arena *scratch)
+{
+    int32_t *last;
+
+    SP_TAKE(scratch, last, s->count);
+    for (int32_t r = 0; r < s->shape.degree[SP__DP]; r++) {
+        int64_t f = (int64_t)r * s->packs[SP_FORWARD], b = (int64_t)r * s->packs[SP_BACKWARD];
+
+        for (int32_t k = 0; k < s->packs[SP_FORWARD]; k++)
+            for (int64_t i = s->slice_first[SP_FORWARD][f + k];
+                 i < s->slice_first[SP_FORWARD][f + k + 1]; i++)
+                last[s->sample[SP_FORWARD][i]] = k;
+        for (int32_t k = 0; k < s->packs[SP_BACKWARD]; k++) {
+            needs[b + k] = -1;
+            for (int64_t i = s->slice_first[SP_BACKWARD][b + k];
+                 i < s->slice_first[SP_BACKWARD][b + k + 1]; i++)
+                if (last[s->sample[SP_BACKWARD][i]] > needs[b + k])
+                    needs[b + k] = last[s->sample[SP_BACKWARD][i]];
+        }
+    }
+    return SP_OK;
+}
+
+static int64_t op_index(const sweep *w, int32_t r, int32_t stage)
+{
+    return ((int64_t)r * w->pp + stage) * w->ops + w->done[(int64_t)r * w->pp + stage];
+}
+
+/* Whether the next op of a stage has its input; from receives when it came. */
+static int has_input(const sweep *w, int32_t r, int32_t stage, int pass, int32_t k, int64_t *from)
+{
+    int64_t here = (int64_t)r * w->pp + stage;
+    int64_t other = pass == SP_FORWARD ? here - 1 : here + 1;
+    int has_other = pass == SP_FORWARD ? stage > 0 : stage < w->pp - 1;
+
+    *from = 0;
+    if (has_other) {
+        if (w->next[pass][other] <= k)
+            return 0;
+        *from = w->end[pass][other * w->s->packs[pass] + k];
+    }
+    if (pass == SP_BACKWARD) {
+        int32_t needs = w->needs[(int64_t)r * w->s->packs[SP_BACKWARD] + k];
+
+        if (needs >= w->next[SP_FORWARD][here])
+            return 0;
+        if (needs >= 0 && w->end[SP_FORWARD][here * w->s->packs[SP_FORWARD] + needs] > *from)
+            *from = w->end[SP_FORWARD][here * w->s->packs[SP_FORWARD] + needs];
+    }
+    return 1;
+}
+
+static sp_status run_op(sweep *w, int32_t r, int32_t stage, int64_t from)
+{
+    const sp__timeline *t = &w->s->timeline;
+    int64_t here = (int64_t)r * w->pp + stage, at = op_index(w, r, stage);
+    int pass = t->op[at] % 2;
+    int32_t k = t->op[at] / 2;
+
+    if (w->done[here] > 0 && t->end[at - 1] > from)
+        from = t->end[at - 1];
+    if (t->start[at] < from || t->end[at] < t->start[at])
+        return sp__fail(SP_ERR_INVARIANT, "I4: replica %" PRId32 ", stage %" PRId32 ": op %" PRId32
+                        " starts at %" PRId64 " ps, before %" PRId64 " ps when it can", r, stage,
+                        w->done[here], t->start[at], from);
+    w->end[pass][here * w->s->packs[pass] + k] = t->end[at];
+    w->next[pass][here] = k + 1;
+    w->done[here]++;
+    return SP_OK;
+}
+
+/* The op that a stage stands before, or -1; an op out of pack order fails. */
+static sp_status next_op(const sweep *w, int32_t r, int32_t stage, int32_t *op)
+{
+    int64_t here = (int64_t)r * w->pp + stage;
+
+    *op = -1;
+    if (w->done[here] == w->ops)
+        return SP_OK;
+    *op = w->s->timeline.op[op_index(w, r, stage)];
+    if (*op < 0 || *op / 2 != w->next[*op % 2][here])
+        return sp__fail(SP_ERR_INVARIANT, "I4: replica %" PRId32 ", stage %" PRId32 ": op %" PRId32
+                        " is %s pack %" PRId32 ", expected pack %" PRId32, r, stage, w->done[here],
+                        *op % 2 == SP_FORWARD ? "forward" : "backward", *op / 2,
+                        *op < 0 ? 0 : w->next[*op % 2][here]);
+    return SP_OK;
+}
+
+static int32_t merge_of(const sweep *w, int32_t r, int32_t op)
+{
+    return w->s->pack_merge[op % 2][(int64_t)r * w->s->packs[op % 2] + op / 2];
+}
+
+/* Whether all replicas of a merge stand before a pack of it in this pass, with
+ * their inputs; from receives the latest. I8 makes it the same pack. */
+static sp_status all_meet(const sweep *w, int32_t merge, int32_t stage, int pass, int *meet,
+                          int64_t *from)
+{
+    const sp__merge *m = &w->s->merge[merge];
+
+    *from = 0;
+    *meet = 0;
+    for (int32_t r = m->first; r < m->first + m->replicas; r++) {
+        int64_t input;
+        int32_t op;
+
+        SP_TRY(next_op(w, r, stage, &op));
+        if (op < 0 || op % 2 != pass || merge_of(w, r, op) != merge ||
+            !has_input(w, r, stage, pass, op / 2, &input))
+            return SP_OK;
+        *from = input > *from ? input : *from;
+    }
+    *meet = 1;
+    return SP_OK;
+}
+
+static sp_status run_meeting(sweep *w, int32_t merge, int32_t stage, int64_t from)
+{
+    const sp__merge *m = &w->s->merge[merge];
+    int64_t start = w->s->timeline.start[op_index(w, m->first, stage)];
+
+    for (int32_t r = m->first; r < m->first + m->replicas; r++) {
+        if (w->s->timeline.start[op_index(w, r, stage)] != start)
+            return sp__fail(SP_ERR_INVARIANT, "I4: merge %" PRId32 ", stage %" PRId32
+                            ": replicas %" PRId32 " and %" PRId32
+                            " start a shared pack at different times", merge, stage, m->first, r);
+        SP_TRY(run_op(w, r, stage, from));
+    }
+    return SP_OK;
+}
+
+static sp_status step(sweep *w, int32_t r, int32_t stage, int *moved)
+{
+    int32_t op, merge;
+    int64_t from;
+    int meet;
+
+    *moved = 0;
+    SP_TRY(next_op(w, r, stage, &op));
+    if (op < 0 || !has_input(w, r, stage, op % 2, op / 2, &from))
+        return SP_OK;
+    merge = merge_of(w, r, op);
+    if (merge < 0) {
+        *moved = 1;
+        return run_op(w, r, stage, from);
+    }
+    SP_TRY(all_meet(w, merge, stage, op % 2, &meet, &from));
+    *moved = meet;
+    return meet ? run_meeting(w, merge, stage, from) : SP_OK;
+}
+
+static sp_status run_all(sweep *w)
+{
+    int again, moved;
+
+    do {
+        moved = 0;
+        for (int32_t r = 0; r < w->dp; r++)
+            for (int32_t i = 0; i < 2 * w->pp; i++)
+                do {
+                    SP_TRY(step(w, r, i < w->pp ? i : 2 * w->pp - 1 - i, &again));
+                    moved |= again;
+                } while (again);
+    } while (moved);
+    for (int64_t i = 0; i < (int64_t)w->dp * w->pp; i++)
+        if (w->done[i] < w->ops)
+            return sp__fail(SP_ERR_INVARIANT, "I4: replica %" PRId64 ", stage %" PRId64
+                            ": op %" PRId32 " can never run, ops wait for each other in a ring",
+                            i / w->pp, i % w->pp, w->done[i]);
+    return SP_OK;
+}
+
+sp_status sp__check_ops(const struct sp_schedule *s, sp__arena *scratch)
+{
+    sweep w = { .s = s, .dp = s->shape.degree[SP__DP], .pp = s->shape.degree[SP__PP],
+                .ops = s->timeline.ops };
+    int64_t stages = (int64_t)w.dp * w.pp;
+
+    SP_TAKE(scratch, w.done, stages);
+    SP_TAKE(scratch, w.needs, (int64_t)w.dp * s->packs[SP_BACKWARD]);
+    memset(w.done, 0, (size_t)stages * sizeof *w.done);
+    for (int pass = 0; pass < 2; pass++) {
+        SP_TAKE(scratch, w.next[pass], stages);
+        SP_TAKE(scratch, w.end[pass], stages * s->packs[pass]);
+        memset(w.next[pass], 0, (size_t)stages * sizeof *w.next[pass]);
+    }
+    SP_TRY(fill_needs(s, w.needs, scratch));
+    return run_all(&w);
+}

@@ -1,0 +1,102 @@
+/*
+ * schedule.h - the finished plan as data: what the queries read.
+ *
+ * Indices: pack k of pass p of replica d is d * packs[p] + k; the shards of its
+ * CP rank c are (d * cp + c) * packs[p] + k; op i of stage s of replica d is
+ * (d * pp + s) * ops + i. TP ranks share everything.
+ *
+ *     pool, in int32, one block a (replica, CP rank), each aligned to 64 bytes:
+ *     [ F0: sample start cu_q cu_k (cu_q_padded) | F1 ... | B0 ... ]
+ */
+#ifndef SP_SCHEDULE_SCHEDULE_H
+#define SP_SCHEDULE_SCHEDULE_H
+
+#include "base/alloc.h"
+#include "input/topology.h"
+#include "schedule/draft.h"
+
+/* One rank's part of one pack. */
+typedef struct sp__shards {
+    int64_t at; /* in the pool */
+    int32_t count;
+    int32_t max_q, max_k;
+    int32_t flags;
+} sp__shards;
+
+typedef struct sp__stage_result {
+    int64_t static_bytes, peak_bytes, peak_live_tokens, busy_ps;
+} sp__stage_result;
+
+/* Op order and times; the simulator writes it. */
+typedef struct sp__timeline {
+    int32_t ops;    /* of a stage */
+    int32_t *op;    /* [dp * pp * ops] pack * 2 + pass */
+    int64_t *start; /* [dp * pp * ops] ps */
+    int64_t *end;
+    sp__stage_result *stage; /* [dp * pp * cp] */
+} sp__timeline;
+
+struct sp_schedule {
+    sp__alloc alloc;
+    sp__shape shape;
+    int32_t count; /* samples */
+    int32_t packs[2];
+    int32_t merges;
+    int32_t alignment;
+    int32_t pad_multiple;
+    int64_t *lengths;         /* [count] */
+    sp__merge *merge;         /* [merges] */
+    int64_t *slice_first[2];  /* [dp * packs + 1] */
+    int32_t *sample[2];       /* [slices] */
+    int32_t *start[2];
+    int32_t *length[2];
+    int32_t *pack_merge[2];   /* [dp * packs] */
+    int64_t *pack_tokens[2];  /* [dp * packs] of all its slices */
+    sp__shards *shards[2];    /* [dp * cp * packs] */
+    int64_t *block_first;     /* [dp * cp + 1] of pool */
+    void *pool_memory;
+    int32_t *pool;            /* pool_memory, aligned */
+    sp__timeline timeline;
+    sp_stats stats;
+};
+
+#define SP__BLOCK_INTS 16 /* of int32: 64 bytes */
+
+static inline const int32_t *sp__shard_samples(const struct sp_schedule *s, const sp__shards *x)
+{
+    return s->pool + x->at;
+}
+
+static inline const int32_t *sp__shard_starts(const struct sp_schedule *s, const sp__shards *x)
+{
+    return s->pool + x->at + x->count;
+}
+
+static inline const int32_t *sp__shard_cu_q(const struct sp_schedule *s, const sp__shards *x)
+{
+    return s->pool + x->at + 2 * (int64_t)x->count;
+}
+
+static inline const int32_t *sp__shard_cu_k(const struct sp_schedule *s, const sp__shards *x)
+{
+    return s->pool + x->at + 3 * (int64_t)x->count + 1;
+}
+
+/* The plain offsets when nothing is padded. */
+static inline const int32_t *sp__shard_cu_padded(const struct sp_schedule *s, const sp__shards *x)
+{
+    return s->pad_multiple == 1 ? sp__shard_cu_q(s, x)
+                                : s->pool + x->at + 4 * (int64_t)x->count + 2;
+}
+
+static inline const sp__shards *sp__rank_shards(const struct sp_schedule *s, int32_t dp, int32_t cp,
+                                                int pass, int32_t pack)
+{
+    return &s->shards[pass][((int64_t)dp * s->shape.degree[SP__CP] + cp) * s->packs[pass] + pack];
+}
+
+/* The device at a rank, out of a timeline. */
+sp_status sp__timeline_stage(const sp__timeline *timeline, const sp__shape *shape, int32_t rank,
+                             sp_stage_view *view);
+
+#endif

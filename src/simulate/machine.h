@@ -1,0 +1,62 @@
+/*
+ * machine.h - the state of a simulated machine: what has run, until when, and
+ * what it left in memory. Shared by both ways of running it.
+ */
+#ifndef SP_SIMULATE_MACHINE_H
+#define SP_SIMULATE_MACHINE_H
+
+#include "simulate/simulate.h"
+
+#define SP__NEVER INT64_MAX
+
+typedef struct sp__stage_state {
+    int64_t free;      /* end of the last op */
+    int32_t next[2];   /* next pack of each pass */
+    int32_t done;      /* ops recorded */
+} sp__stage_state;
+
+typedef struct sp__machine {
+    const sp__sim *sim;
+    sp__timeline *out;
+    int32_t first, lanes;   /* the lanes that run together */
+    int32_t pp, cp;
+    sp__stage_state *stage; /* [lanes * pp] */
+    int64_t *end[2];        /* [lanes * pp * packs] end of each pack that has run */
+    int64_t *live_tokens;   /* [lanes * pp * cp] */
+    int64_t *live_bytes;
+    int32_t *shared[2];     /* [lanes * packs] number of a merged pack, -1 for others;
+                               NULL without merges */
+    int32_t shared_packs;   /* merged packs of both passes */
+} sp__machine;
+
+/* Starts the machine for lanes first to first + lanes - 1 of the draft. */
+sp_status sp__machine_start(sp__machine *m, const sp__sim *sim, int32_t first, int32_t lanes,
+                            sp__arena *scratch, sp__timeline *out);
+
+/* Runs pack k of a pass on a stage from start to end. Lanes count from first. */
+void sp__machine_run(sp__machine *m, int32_t lane, int32_t stage, int pass, int32_t k,
+                     int64_t start, int64_t end);
+
+/* Time a pack takes on a stage: its slowest rank, and for a merged pack the
+ * slowest of all members. -1 when it does not fit. */
+int64_t sp__machine_cost(const sp__machine *m, int32_t lane, int32_t stage, int pass, int32_t k);
+
+/* When the input of a stage's next pack of a pass is there, SP__NEVER when that
+ * is not known yet or the pass is finished. */
+int64_t sp__machine_ready(const sp__machine *m, int32_t lane, int32_t stage, int pass);
+
+static inline const sp__packs *sp__machine_packs(const sp__machine *m, int32_t lane, int pass)
+{
+    return &m->sim->draft->lane[m->first + lane].pass[pass];
+}
+
+static inline int32_t sp__machine_shared(const sp__machine *m, int32_t lane, int pass, int32_t k)
+{
+    return m->shared[pass] == NULL
+               ? -1 : m->shared[pass][(int64_t)lane * m->sim->draft->packs[pass] + k];
+}
+
+/* Lanes that must be run together with the first: those that merges tie to it. */
+int32_t sp__machine_span(const sp__draft *draft, int32_t first);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * simulate.h - runs a draft on the machine that rates and memory describe.
+ *
+ * Two questions, one answer: in which order does each stage run its packs, and
+ * when? Greedy order finds both (events.c), a given order is only timed
+ * (replay.c). Either way an op starts when its stage is free and its input is
+ * there, and the merged packs of a stage run in all their replicas at once.
+ */
+#ifndef SP_SIMULATE_SIMULATE_H
+#define SP_SIMULATE_SIMULATE_H
+
+#include "cost/memory.h"
+#include "schedule/schedule.h"
+
+/* The machine and the plan to run on it. */
+typedef struct sp__sim {
+    const sp__rates *rates;
+    const sp__stage_memory *memory; /* [pp] */
+    const sp__shape *shape;
+    const sp__draft *draft;
+    int32_t first_lane;  /* replica that the draft's lane 0 is */
+    int32_t run_ahead;   /* greedy: forward packs a stage may run ahead, per stage from it on */
+} sp__sim;
+
+/* Finds the order of every stage and times it; the timeline's arrays are there. */
+sp_status sp__simulate_greedy(const sp__sim *sim, sp__arena *scratch, sp__timeline *out);
+
+/* Times the order that stands in the timeline. SP_ERR_INVARIANT when it cannot
+ * be run: the ops wait for each other in a ring. */
+sp_status sp__simulate_order(const sp__sim *sim, sp__arena *scratch, sp__timeline *out);
+
+/* Writes the 1F1B order of every stage: pp - 1 - stage forwards, then one forward
+ * and one backward in turn (Narayanan et al., arXiv 2104.04473, 2.2.1). Both
+ * passes have the same packs. */
+void sp__order_1f1b(const sp__draft *draft, int32_t pp, sp__timeline *out);
+
+/* Largest end of a timeline. */
+int64_t sp__makespan(const sp__sim *sim, const sp__timeline *timeline);
+
+#endif

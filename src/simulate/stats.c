@@ -1,0 +1,171 @@
+/*
+ * stats.c - how good a simulated plan is: see stats.h.
+ *
+ * The ideal is a lower bound of any plan's makespan on this machine: the
+ * heaviest stage's devices, DP x CP of them, have that much compute to do between
+ * them, and one of them at least the average. bound adds what every plan pays on
+ * top: the overhead of one pack in each pass on a device that has work, and the
+ * time before a device of that stage can start and after it has finished, for the
+ * smallest possible pack.
+ */
+#include "simulate/stats.h"
+
+#include <inttypes.h>
+
+#include "base/status.h"
+
+sp_status sp__batch_totals(const sp__attention *attention, const int64_t *lengths, int32_t samples,
+                           sp__totals *out)
+{
+    sp__totals sum = { 0, 0 };
+
+    for (int32_t i = 0; i < samples; i++) {
+        if (lengths[i] > INT32_MAX)
+            return sp__fail(SP_ERR_OVERFLOW, "lengths[%" PRId32 "]: %" PRId64 " tokens are above "
+                            "2147483647, the most that int32 cu_seqlens hold", i, lengths[i]);
+        if (sp__add_overflows(sum.tokens, lengths[i], &sum.tokens) ||
+            sp__add_overflows(sum.pairs, sp__pairs(attention, 0, lengths[i], lengths[i]),
+                              &sum.pairs))
+            return sp__fail(SP_ERR_OVERFLOW, "lengths[%" PRId32
+                            "]: attended pairs of the batch pass 2^63", i);
+    }
+    *out = sum;
+    return SP_OK;
+}
+
+int64_t sp__ideal_stage(const sp__rates *rates, int32_t stage, const sp__totals *totals,
+                        int32_t sharers)
+{
+    const sp__rate *f = &rates->stage[stage].pass[SP_FORWARD];
+    const sp__rate *b = &rates->stage[stage].pass[SP_BACKWARD];
+    sp__int128 work = (sp__int128)(f->compute + b->compute) * totals->tokens +
+                      (sp__int128)(f->pair + b->pair) * totals->pairs;
+
+    work = ((work >> SP__COST_BITS) + sharers - 1) / sharers;
+    return work > INT64_MAX / 8 ? -1 : (int64_t)work;
+}
+
+sp_status sp__ideal(const sp__rates *rates, const sp__totals *totals, int32_t sharers,
+                    int64_t *out)
+{
+    int64_t most = 0;
+
+    for (int32_t s = 0; s < rates->stages; s++) {
+        int64_t here = sp__ideal_stage(rates, s, totals, sharers);
+
+        if (here < 0)
+            return sp__fail(SP_ERR_OVERFLOW, "cost: the work of stage %" PRId32
+                            " passes 2^60 ps for each replica", s);
+        most = sp__max(most, here);
+    }
+    *out = most;
+    return SP_OK;
+}
+
+/* Stage time of all replicas, and the largest replica's, on each stage. */
+static void compare_loads(const sp__sim *sim, const sp__timeline *t, sp_stats *out)
+{
+    int32_t pp = sim->rates->stages, cp = sim->draft->cp, lanes = sim->draft->lanes;
+    sp__int128 all = 0;
+    int64_t most_stage = 0, dp_excess = 0;
+
+    for (int32_t s = 0; s < pp; s++) {
+        sp__int128 stage = 0;
+        int64_t most = 0;
+
+        for (int32_t r = 0; r < lanes; r++) {
+            int64_t busy = t->stage[((int64_t)r * pp + s) * cp].busy_ps;
+
+            stage += busy;
+            most = sp__max(most, busy);
+        }
+        all += stage;
+        most_stage = sp__max(most_stage, (int64_t)(stage / lanes));
+        dp_excess = sp__max(dp_excess, sp__excess_ppm(most, (int64_t)(stage / lanes)));
+    }
+    out->imbalance_dp_ppm = dp_excess;
+    out->imbalance_pp_ppm = sp__excess_ppm(most_stage, (int64_t)(all / lanes / pp));
+    if (out->makespan_ps > 0)
+        out->bubble_ppm = 1000000 - (int64_t)(all * 1000000 / lanes / pp / out->makespan_ps);
+}
+
+/* Largest and mean pack of a pass, and the time that CP ranks lose within packs,
+ * all on the first stage. */
+static void compare_packs(const sp__sim *sim, int pass, int64_t *excess, int64_t *held,
+                          int64_t *even)
+{
+    const sp__draft *d = sim->draft;
+    int64_t packs = (int64_t)d->lanes * d->packs[pass], largest = 0;
+    sp__int128 sum = 0;
+
+    for (int32_t r = 0; r < d->lanes; r++)
+        for (int32_t k = 0; k < d->packs[pass]; k++) {
+            const sp__load *load = &d->lane[r].pass[pass].load[(int64_t)k * d->cp];
+            int64_t most = 0, all = 0;
+
+            for (int32_t c = 0; c < d->cp; c++) {
+                int64_t cost = sp__max(sp__load_cost(sim->rates, 0, pass, &load[c], 1, 0), 0);
+
+                most = sp__max(most, cost);
+                all += cost / d->cp;
+            }
+            *held += most / packs;
+            *even += all / packs;
+            largest = sp__max(largest, most);
+            sum += most;
+        }
+    *excess = sp__excess_ppm(largest, (int64_t)(sum / packs));
+}
+
+static void peaks(const sp__sim *sim, const sp__timeline *t, sp_stats *out)
+{
+    int64_t devices = (int64_t)sim->draft->lanes * sim->rates->stages * sim->draft->cp;
+
+    for (int64_t i = 0; i < devices; i++) {
+        out->peak_bytes = sp__max(out->peak_bytes, t->stage[i].peak_bytes);
+        out->peak_live_tokens = sp__max(out->peak_live_tokens, t->stage[i].peak_live_tokens);
+    }
+}
+
+static int64_t count_slices(const sp__draft *d)
+{
+    int64_t slices = 0;
+
+    for (int32_t r = 0; r < d->lanes; r++) {
+        const sp__packs *packs = &d->lane[r].pass[SP_FORWARD];
+
+        for (int32_t k = 0; k < packs->count; k++)
+            if (packs->merge[k] < 0 || d->merge[packs->merge[k]].first == r)
+                slices += packs->first[k + 1] - packs->first[k];
+    }
+    return slices;
+}
+
+sp_status sp__stats_fill(const sp__sim *sim, const sp__timeline *t, const int64_t *lengths,
+                         int32_t samples, int64_t memory, sp_stats *out)
+{
+    const sp__draft *d = sim->draft;
+    int64_t held = 0, even = 0;
+    sp_stats s = SP_STATS_INIT;
+    sp__totals totals;
+
+    SP_TRY(sp__batch_totals(&sim->rates->attention, lengths, samples, &totals));
+    SP_TRY(sp__ideal(sim->rates, &totals, d->lanes * d->cp, &s.ideal_ps));
+    s.samples = samples;
+    s.tokens = totals.tokens;
+    s.slices = count_slices(d);
+    s.merges = d->merges;
+    s.forward_packs = d->packs[SP_FORWARD];
+    s.backward_packs = d->packs[SP_BACKWARD];
+    s.makespan_ps = sp__makespan(sim, t);
+    s.bound_ps = s.ideal_ps;
+    s.ratio_ppm = s.ideal_ps > 0 ? sp__mul_div(s.makespan_ps, 1000000, s.ideal_ps) : 1000000;
+    s.memory_bytes = memory;
+    compare_loads(sim, t, &s);
+    compare_packs(sim, SP_FORWARD, &s.imbalance_forward_ppm, &held, &even);
+    compare_packs(sim, SP_BACKWARD, &s.imbalance_backward_ppm, &held, &even);
+    s.imbalance_cp_ppm = sp__max(sp__excess_ppm(held, even), 0);
+    peaks(sim, t, &s);
+    *out = s;
+    return SP_OK;
+}

@@ -1,0 +1,113 @@
+/*
+ * test_invariants.c - thousands of random cases: every plan keeps every invariant.
+ *
+ * SLIMPACK_CASES sets how many (2000), SLIMPACK_SEED runs a single one again, as
+ * the report of a failure names it. A case may end in SP_ERR_INFEASIBLE or
+ * SP_ERR_OVERFLOW only when it sets a limit that explains it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../support/checker.h"
+#include "../support/expect.h"
+#include "../support/random_case.h"
+
+static int64_t number_from(const char *name, int64_t other)
+{
+    const char *text = getenv(name);
+
+    return text != NULL && *text != '\0' ? strtoll(text, NULL, 10) : other;
+}
+
+/* Every failure prints the case before it ends the test. */
+static void blame(const random_case *c, const char *what)
+{
+    random_case_print(c);
+    fail_msg("seed %" PRIu64 ": %s", c->seed, what);
+}
+
+static sp_schedule *plan(const random_case *c, case_handles *h, sp_planner *planner)
+{
+    sp_schedule *schedule = NULL;
+    sp_status status = sp_plan_batch(planner, h->batch, &schedule);
+    char words[400];
+
+    if (status == SP_OK)
+        return schedule;
+    if (c->has_cap && (status == SP_ERR_INFEASIBLE || status == SP_ERR_OVERFLOW))
+        return NULL;
+    snprintf(words, sizeof words, "%s: %s", sp_status_name(status), sp_error_message());
+    blame(c, words);
+    return NULL;
+}
+
+/* The same plan from the warm planner and from a new one. */
+static void check_digests(const random_case *c, case_handles *h, const sp_schedule *first)
+{
+    sp_schedule *again = plan(c, h, h->planner), *other;
+    sp_planner *second;
+
+    assert_int_equal(random_case_planner(c, h, &second), SP_OK);
+    other = plan(c, h, second);
+    if (again == NULL || other == NULL)
+        blame(c, "planned once, but not twice");
+    if (sp_schedule_digest(again) != sp_schedule_digest(first))
+        blame(c, "a warm planner plans otherwise");
+    if (sp_schedule_digest(other) != sp_schedule_digest(first))
+        blame(c, "a new planner plans otherwise");
+    sp_schedule_destroy(again);
+    sp_schedule_destroy(other);
+    sp_planner_destroy(second);
+}
+
+/* Whether the case had a plan. */
+static int run_case(uint64_t seed)
+{
+    random_case c;
+    case_handles h;
+    sp_schedule *schedule;
+    char why[400];
+
+    random_case_make(seed, CASE_ANY, &c);
+    if (random_case_open(&c, &h) != SP_OK)
+        blame(&c, sp_error_message());
+    schedule = plan(&c, &h, h.planner);
+    if (schedule != NULL) {
+        if (check_schedule(schedule, h.topology, c.length, c.count, &c.limits, why,
+                           sizeof why) != 0)
+            blame(&c, why);
+        if (sp_schedule_check(schedule) != SP_OK)
+            blame(&c, sp_error_message());
+        check_digests(&c, &h, schedule);
+    }
+    sp_schedule_destroy(schedule);
+    random_case_close(&h);
+    return schedule != NULL;
+}
+
+static void every_plan_of_a_random_case_keeps_every_invariant(void **state)
+{
+    int64_t cases = number_from("SLIMPACK_CASES", 2000), planned = 0;
+    int64_t only = number_from("SLIMPACK_SEED", -1);
+
+    (void)state;
+    if (only >= 0) {
+        run_case((uint64_t)only);
+        return;
+    }
+    for (int64_t i = 0; i < cases; i++)
+        planned += run_case((uint64_t)i);
+    print_message("%" PRId64 " of %" PRId64 " cases have a plan\n", planned, cases);
+    /* A generator whose cases were mostly infeasible would prove little. */
+    assert_true(2 * planned >= cases);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_plan_of_a_random_case_keeps_every_invariant),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
