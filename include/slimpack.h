@@ -457,7 +457,9 @@ enum sp_device_key {
     SP_DEVICE_INTRA_BANDWIDTH = 9,          /**< Bytes/s of one device inside a node; INT64_MAX is infinite. */
     SP_DEVICE_INTRA_LATENCY_PS = 10,        /**< Latency inside a node. */
     SP_DEVICE_INTER_BANDWIDTH = 11,         /**< Bytes/s of one device between nodes; INT64_MAX is infinite. */
-    SP_DEVICE_INTER_LATENCY_PS = 12         /**< Latency between nodes. */
+    SP_DEVICE_INTER_LATENCY_PS = 12,        /**< Latency between nodes. */
+    SP_DEVICE_TP_EXPOSED_PERCENT = 13       /**< Share of tensor-parallel collectives that is not
+                                                 hidden behind the layers' own work. */
 };
 
 /**

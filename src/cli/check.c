@@ -52,10 +52,11 @@ static int check_plan(const cli_options *options, const cli_plan_file *plan)
 int cli_check(const cli_options *options)
 {
     cli_plan_file plan;
-    int code = cli_json_available();
+    int code;
 
-    if (code == CLI_OK && options->argument == NULL)
-        code = cli_fail(CLI_USAGE, "check: PLAN.json is missing (- is standard input)");
+    if (options->argument == NULL)
+        return cli_fail(CLI_USAGE, "check: PLAN.json is missing (- is standard input)");
+    code = cli_json_available();
     if (code == CLI_OK)
         code = cli_json_read_plan(options->argument, &plan);
     if (code != CLI_OK)

@@ -19,21 +19,51 @@
 #include "json_replicas.h"
 #include "json_walk.h"
 
+/* What jansson reads from; it passes over NUL bytes, so they are looked for here. */
+typedef struct source {
+    cli_input input;
+    int nul;
+} source;
+
+static size_t read_block(void *block, size_t room, void *data)
+{
+    source *from = data;
+    size_t count = fread(block, 1, room, from->input.file);
+
+    from->nul |= count > 0 && memchr(block, '\0', count) != NULL;
+    return count;
+}
+
+static int parse_source(source *from, json_t **root)
+{
+    const char *name = from->input.name;
+    json_error_t error;
+    json_t *parsed = json_load_callback(read_block, from, JSON_REJECT_DUPLICATES, &error);
+    int code = CLI_OK;
+
+    if (ferror(from->input.file))
+        code = cli_fail(CLI_DATA, "%s: %s", name, strerror(errno));
+    else if (from->nul)
+        code = cli_fail(CLI_DATA, "%s: not JSON: it holds a NUL byte", name);
+    else if (parsed == NULL)
+        code = cli_fail(CLI_DATA, "%s:%d: not JSON: %s", name, error.line,
+                        cli_show_text(error.text).text);
+    if (code == CLI_OK)
+        *root = parsed;
+    else
+        json_decref(parsed);
+    return code;
+}
+
 static int parse_text(const char *path, json_t **root)
 {
-    json_error_t error;
-    cli_input input;
-    int code = cli_input_open(path, &input);
+    source from = { { NULL, NULL }, 0 };
+    int code = cli_input_open(path, &from.input);
 
     if (code != CLI_OK)
         return code;
-    *root = json_loadf(input.file, JSON_REJECT_DUPLICATES, &error);
-    if (*root == NULL && ferror(input.file))
-        code = cli_fail(CLI_DATA, "%s: %s", input.name, strerror(errno));
-    else if (*root == NULL)
-        code = cli_fail(CLI_DATA, "%s:%d: no JSON: %s", input.name, error.line,
-                        cli_show_text(error.text).text);
-    cli_input_close(&input);
+    code = parse_source(&from, root);
+    cli_input_close(&from.input);
     return code;
 }
 

@@ -2,8 +2,9 @@
  * lengths.c - reads sample lengths: see lengths.h.
  *
  * The file goes by in blocks and a line keeps its first bytes only, so that a
- * line of any size costs no memory. A length has at most 19 digits: reading a
- * line stops where it can no longer be one.
+ * line of any size costs no memory; reading a line stops where it can no longer
+ * be a length. Longer samples than int32 holds are refused here, where their line
+ * is known: no plan could hold them.
  */
 #include "lengths.h"
 
@@ -18,6 +19,7 @@
 #include "number.h"
 
 #define LINE_KEPT 48
+#define LONGEST INT32_MAX
 #define MOST_LENGTHS INT32_MAX
 
 /* The line being read, without comment and blanks around. */
@@ -103,15 +105,15 @@ static int parse_line(const reader *r, const line *l, int64_t *value)
         return cli_fail(CLI_DATA, "%s:%" PRId64 ": the line holds a NUL byte", r->input.name,
                         r->line_number);
     kind = l->overlong ? CLI_NOT_A_NUMBER : cli_read_whole(l->text, l->length, value);
-    if (kind == CLI_NUMBER && *value >= 1)
-        return CLI_OK;
-    if (kind == CLI_NUMBER || kind == CLI_NUMBER_SMALL)
+    if (kind == CLI_NUMBER_SMALL || (kind == CLI_NUMBER && *value < 1))
         return fail_line(r, l, "is below 1, the shortest length");
-    if (kind == CLI_NUMBER_LARGE)
-        return fail_line(r, l, "is above 9223372036854775807, the longest length");
+    if (kind == CLI_NUMBER_LARGE || (kind == CLI_NUMBER && *value > LONGEST))
+        return fail_line(r, l, "is above 2147483647, the longest length");
     if (kind == CLI_NUMBER_FRACTION)
         return fail_line(r, l, "is not a whole number of tokens");
-    return fail_line(r, l, "is not a length, a whole number from 1 to 9223372036854775807");
+    if (kind == CLI_NOT_A_NUMBER)
+        return fail_line(r, l, "is not a length, a whole number from 1 to 2147483647");
+    return CLI_OK;
 }
 
 static int append(const reader *r, cli_lengths *list, int64_t *capacity, int64_t value)

@@ -5,8 +5,8 @@
  * sense. Standard output is flushed and checked last, so that a full disk or a
  * closed pipe is an error and never a silent loss.
  */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L /* sigaction */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700 /* sigaction, SIGXFSZ */
 #endif
 
 #include <signal.h>
@@ -59,8 +59,9 @@ static void print_general_help(void)
     printf("slimpack - plans the steps of variable-length LLM training\n\n");
     print_usage(stdout);
     printf("\n"
-           "FILE holds one sample length a line, in tokens; # starts a comment, blank lines are\n"
-           "skipped, - is standard input. Exit status: 0 success, 1 data or infeasible, 2 usage.\n");
+           "FILE holds one sample length a line, in tokens; # starts a comment, blank lines\n"
+           "are skipped, - is standard input.\n"
+           "Exit status: 0 success, 1 data or infeasible, 2 usage.\n");
 }
 
 static void print_verb_help(const verb_row *row)
@@ -147,9 +148,9 @@ static int run(int argc, char **argv)
     return run_verb(argv[1], argc - 2, argv + 2);
 }
 
-/* A closed pipe is to come back as EPIPE from the write, not to kill the program
- * half-way through a file. */
-static void ignore_closed_pipes(void)
+/* A closed pipe or a file that may not grow is to come back as an error from the
+ * write, not to kill the program half-way through a file. */
+static void ignore_write_signals(void)
 {
     struct sigaction ignore;
 
@@ -157,13 +158,16 @@ static void ignore_closed_pipes(void)
     ignore.sa_handler = SIG_IGN;
     sigemptyset(&ignore.sa_mask);
     sigaction(SIGPIPE, &ignore, NULL);
+#ifdef SIGXFSZ
+    sigaction(SIGXFSZ, &ignore, NULL);
+#endif
 }
 
 int main(int argc, char **argv)
 {
     int code;
 
-    ignore_closed_pipes();
+    ignore_write_signals();
     code = run(argc, argv);
     return code != CLI_OK ? code : cli_flush_standard_output();
 }

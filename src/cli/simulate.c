@@ -112,10 +112,11 @@ static int simulate_plan(const cli_options *o, const cli_plan_file *plan)
 int cli_simulate(const cli_options *options)
 {
     cli_plan_file plan;
-    int code = cli_json_available();
+    int code;
 
-    if (code == CLI_OK && options->argument == NULL)
-        code = cli_fail(CLI_USAGE, "simulate: PLAN.json is missing (- is standard input)");
+    if (options->argument == NULL)
+        return cli_fail(CLI_USAGE, "simulate: PLAN.json is missing (- is standard input)");
+    code = cli_json_available();
     if (code == CLI_OK)
         code = cli_json_read_plan(options->argument, &plan);
     if (code != CLI_OK)

@@ -117,10 +117,12 @@ static int64_t link_rate(const sp__link *link, int64_t bytes)
 
 /* Tensor parallelism with sequence parallelism gathers and scatters a token's
  * hidden state twice in each direction of a layer, (tp - 1) / tp of it over the
- * wire (Korthikanti et al., arXiv 2205.05198, 4.2.2). */
+ * wire (Korthikanti et al., arXiv 2205.05198, 4.2.2); the exposed share of that
+ * adds to the layer's own time. */
 static void add_tensor_parallel(sp__rate *rate, const sp__rates *rates, const struct sp_model *m,
-                                const sp__shape *shape, int64_t layers)
+                                const struct sp_device *d, const sp__shape *shape, int64_t layers)
 {
+    int64_t exposed = sp__device_value(d, SP_DEVICE_TP_EXPOSED_PERCENT);
     int32_t tp = shape->degree[SP__TP];
     int32_t span = (tp - 1) * shape->stride[SP__TP];
     const sp__link *link = sp__crosses_nodes(rates, 0, span) ? &rates->inter : &rates->intra;
@@ -129,8 +131,8 @@ static void add_tensor_parallel(sp__rate *rate, const sp__rates *rates, const st
 
     if (tp == 1)
         return;
-    rate->token += link_rate(link, bytes);
-    rate->fixed += 4 * layers * link->latency;
+    rate->token += sp__mul_div_round(link_rate(link, bytes), exposed, 100);
+    rate->fixed += sp__mul_div_round(4 * layers * link->latency, exposed, 100);
 }
 
 static sp_status init_pass(sp__rate *rate, const sp__rates *rates, const struct sp_model *m,
@@ -157,7 +159,7 @@ static sp_status init_pass(sp__rate *rate, const sp__rates *rates, const struct 
     rate->floor = sp__device_value(d, SP_DEVICE_LAYER_FLOOR_PS) * layers *
                   (pass == SP_FORWARD ? 1 : again ? 3 : 2);
     rate->fixed = sp__device_value(d, SP_DEVICE_PACK_OVERHEAD_PS);
-    add_tensor_parallel(rate, rates, m, shape, layers);
+    add_tensor_parallel(rate, rates, m, d, shape, layers);
     if (rate->half < 0)
         return sp__fail(SP_ERR_OVERFLOW, "device half_rate_tokens: its time does not fit");
     return SP_OK;

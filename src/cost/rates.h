@@ -73,12 +73,14 @@ sp_status sp__rates_init(sp__rates *rates, sp__stage_rates *stage, const struct 
 /* Layers of each stage into layers [PP]; fails when they do not add up. */
 sp_status sp__stage_layers(const struct sp_model *model, int32_t pp, int32_t *layers);
 
-/* Fixed point to picoseconds, for operands >= 0; -1 when the sum passes int64. */
+/* Fixed point to picoseconds, for operands >= 0; -1 when the sum passes
+ * SP__LONGEST. Rounded up, so that packs never cost less than the whole that the
+ * ideal counts. */
 static inline int64_t sp__fixed_cost(int64_t token, int64_t tokens, int64_t pair, int64_t pairs)
 {
     sp__int128 sum = (sp__int128)token * tokens + (sp__int128)pair * pairs;
 
-    sum >>= SP__COST_BITS;
+    sum = (sum + ((1 << SP__COST_BITS) - 1)) >> SP__COST_BITS;
     return sum > SP__LONGEST ? -1 : (int64_t)sum;
 }
 

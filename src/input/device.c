@@ -41,6 +41,8 @@ static const sp__param rows[] = {
       INT64_C(45000000000), "bandwidth of one device between nodes; 2^63 - 1 is infinite" },
     { SP_DEVICE_INTER_LATENCY_PS, "inter_latency_ps", "ps", "", 0, SECOND, 10000000,
       "latency between nodes" },
+    { SP_DEVICE_TP_EXPOSED_PERCENT, "tp_exposed_percent", "%", "", 0, 100, 25,
+      "share of tensor-parallel collectives that is not hidden behind compute" },
 };
 
 _Static_assert(sizeof rows / sizeof *rows == SP__DEVICE_PARAMS, "one row for each key");

@@ -15,6 +15,7 @@
 #define GIGA INT64_C(1000000000)
 #define MICROSECOND INT64_C(1000000) /* in picoseconds */
 #define NONE INT64_MAX               /* no limit */
+#define EXPOSED 25                   /* % of TP collectives, with overlapped GEMMs */
 
 typedef struct preset {
     const char *name;
@@ -24,32 +25,33 @@ typedef struct preset {
 /*   name,
  *   { linear, attention forward, attention backward (FLOP/s), half-rate tokens,
  *     floor of a layer, overhead of a pack, memory, devices of a node,
- *     bandwidth and latency inside a node, bandwidth and latency between nodes } */
+ *     bandwidth and latency inside a node, bandwidth and latency between nodes,
+ *     exposed share of TP collectives } */
 static const preset presets[] = {
     /* A100 SXM: dense peak 312 TFLOP/s, NVLink 3 with 300 GB/s a direction, one
      * 200 Gb/s port a device; FlashAttention-2 (arXiv 2307.08691). */
     { "a100-40g",
       { 240 * TERA, 180 * TERA, 150 * TERA, 128, 50 * MICROSECOND, 30 * MICROSECOND, 40 * GIGA, 8,
-        240 * GIGA, 5 * MICROSECOND, 22 * GIGA, 10 * MICROSECOND } },
+        240 * GIGA, 5 * MICROSECOND, 22 * GIGA, 10 * MICROSECOND, EXPOSED } },
     { "a100-80g",
       { 240 * TERA, 180 * TERA, 150 * TERA, 128, 50 * MICROSECOND, 30 * MICROSECOND, 80 * GIGA, 8,
-        240 * GIGA, 5 * MICROSECOND, 22 * GIGA, 10 * MICROSECOND } },
+        240 * GIGA, 5 * MICROSECOND, 22 * GIGA, 10 * MICROSECOND, EXPOSED } },
     /* H100 SXM: dense peak 989 TFLOP/s, NVLink 4 with 450 GB/s a direction, one
      * 400 Gb/s port a device; FlashAttention-3 (arXiv 2407.08608). */
     { "h100",
       { 650 * TERA, 480 * TERA, 400 * TERA, 128, 40 * MICROSECOND, 30 * MICROSECOND, 80 * GIGA, 8,
-        350 * GIGA, 5 * MICROSECOND, 45 * GIGA, 10 * MICROSECOND } },
+        350 * GIGA, 5 * MICROSECOND, 45 * GIGA, 10 * MICROSECOND, EXPOSED } },
     /* H200: an H100 with more memory. */
     { "h200",
       { 650 * TERA, 480 * TERA, 400 * TERA, 128, 40 * MICROSECOND, 30 * MICROSECOND, 141 * GIGA, 8,
-        350 * GIGA, 5 * MICROSECOND, 45 * GIGA, 10 * MICROSECOND } },
+        350 * GIGA, 5 * MICROSECOND, 45 * GIGA, 10 * MICROSECOND, EXPOSED } },
     /* B200: dense peak 2250 TFLOP/s, NVLink 5 with 900 GB/s a direction; 192 GB,
      * of which 180 are usable. */
     { "b200",
       { 1500 * TERA, 1000 * TERA, 850 * TERA, 128, 40 * MICROSECOND, 30 * MICROSECOND, 180 * GIGA,
-        8, 750 * GIGA, 5 * MICROSECOND, 45 * GIGA, 10 * MICROSECOND } },
+        8, 750 * GIGA, 5 * MICROSECOND, 45 * GIGA, 10 * MICROSECOND, EXPOSED } },
     { "ideal",
-      { 400 * TERA, 400 * TERA, 400 * TERA, 0, 0, 0, NONE, 8, NONE, 0, NONE, 0 } },
+      { 400 * TERA, 400 * TERA, 400 * TERA, 0, 0, 0, NONE, 8, NONE, 0, NONE, 0, 0 } },
 };
 
 #define PRESETS ((int32_t)(sizeof presets / sizeof *presets))

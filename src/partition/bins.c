@@ -74,22 +74,98 @@ sp_status sp__first_fit(const sp__keyed *items, int32_t count, int64_t capacity,
     return SP_OK;
 }
 
-sp_status sp__least_loaded(const sp__keyed *items, int32_t count, int32_t bins, sp__arena *scratch,
-                           int32_t *bin)
+void sp__next_fit(const sp__keyed *items, int32_t count, int64_t capacity,
+                  int32_t samples_per_bin, int32_t *bin, int32_t *bins)
+{
+    int64_t room = 0;
+    int32_t held = 0;
+
+    *bins = 0;
+    for (int32_t i = 0; i < count; i++) {
+        if (*bins == 0 || items[i].key > room || held == samples_per_bin) {
+            room = capacity;
+            held = 0;
+            (*bins)++;
+        }
+        bin[i] = *bins - 1;
+        room -= items[i].key < room ? items[i].key : room;
+        held++;
+    }
+}
+
+/* Bins by load, and the room of each. */
+typedef struct loads {
+    sp__heap heap;
+    int64_t *room;
+    int32_t *samples; /* still to take */
+} loads;
+
+static int has_room(const loads *l, int32_t bin, int64_t size)
+{
+    return l->room[bin] >= size && l->samples[bin] > 0;
+}
+
+/* The least loaded bin with room; the heap's top has it unless limits bind. */
+static int32_t least_with_room(const loads *l, int64_t size)
+{
+    int32_t best = sp__heap_top(&l->heap);
+
+    if (has_room(l, best, size))
+        return best;
+    best = -1;
+    for (int32_t b = 0; b < l->heap.count; b++)
+        if (has_room(l, b, size) && (best < 0 || l->heap.key[b] < l->heap.key[best]))
+            best = b;
+    return best;
+}
+
+static void open_bin(loads *l, int64_t capacity, int32_t samples)
+{
+    int32_t b = l->heap.count++;
+
+    l->heap.key[b] = 0;
+    l->room[b] = capacity;
+    l->samples[b] = samples;
+    sp__heap_put(&l->heap, b, b);
+    sp__heap_up(&l->heap, b);
+}
+
+static sp_status start_loads(loads *l, int64_t most, sp__arena *scratch)
+{
+    l->heap.count = 0;
+    SP_TAKE(scratch, l->heap.key, most);
+    SP_TAKE(scratch, l->heap.order, most);
+    SP_TAKE(scratch, l->heap.where, most);
+    SP_TAKE(scratch, l->room, most);
+    SP_TAKE(scratch, l->samples, most);
+    return SP_OK;
+}
+
+sp_status sp__least_loaded(const sp__keyed *items, const int64_t *size, int32_t count,
+                           int64_t capacity, int32_t samples_per_bin, sp__arena *scratch,
+                           int32_t *bin, int32_t *bins)
 {
     sp__arena_mark mark = sp__arena_here(scratch);
-    sp__heap heap;
+    loads l;
 
-    heap.count = bins;
-    SP_TAKE(scratch, heap.key, bins);
-    SP_TAKE(scratch, heap.order, bins);
-    SP_TAKE(scratch, heap.where, bins);
-    memset(heap.key, 0, (size_t)bins * sizeof *heap.key);
-    sp__heap_build(&heap);
+    SP_TRY(start_loads(&l, (int64_t)*bins + count, scratch));
+    for (int32_t b = 0; b < *bins; b++)
+        open_bin(&l, capacity, samples_per_bin);
     for (int32_t i = 0; i < count; i++) {
-        bin[i] = sp__heap_top(&heap);
-        sp__heap_set(&heap, bin[i], heap.key[bin[i]] + items[i].key);
+        /* An item above capacity fills a bin of its own. */
+        int64_t needed = size[i] < capacity ? size[i] : capacity;
+        int32_t b = least_with_room(&l, needed);
+
+        if (b < 0) {
+            b = l.heap.count;
+            open_bin(&l, capacity, samples_per_bin);
+        }
+        bin[i] = b;
+        l.room[b] -= needed;
+        l.samples[b]--;
+        sp__heap_set(&l.heap, b, l.heap.key[b] + items[i].key);
     }
+    *bins = l.heap.count;
     sp__arena_rewind(scratch, mark);
     return SP_OK;
 }

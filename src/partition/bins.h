@@ -17,9 +17,17 @@
 sp_status sp__first_fit(const sp__keyed *items, int32_t count, int64_t capacity,
                         int32_t samples_per_bin, sp__arena *scratch, int32_t *bin, int32_t *bins);
 
+/* Next fit: the same, but into the last bin or a new one, so that the order given
+ * is kept from bin to bin. */
+void sp__next_fit(const sp__keyed *items, int32_t count, int64_t capacity,
+                  int32_t samples_per_bin, int32_t *bin, int32_t *bins);
+
 /* Longest first: each item into the bin with the least sum of keys (the lower of
- * equals). bin [count] by place in items. */
-sp_status sp__least_loaded(const sp__keyed *items, int32_t count, int32_t bins, sp__arena *scratch,
-                           int32_t *bin);
+ * equals) among those with room for its size [count] within capacity and for one
+ * more sample; a bin more is opened when none has. bin [count] by place in items;
+ * bins holds how many there are, and receives how many it took. */
+sp_status sp__least_loaded(const sp__keyed *items, const int64_t *size, int32_t count,
+                           int64_t capacity, int32_t samples_per_bin, sp__arena *scratch,
+                           int32_t *bin, int32_t *bins);
 
 #endif

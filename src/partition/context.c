@@ -12,6 +12,7 @@
 
 #include "base/sort.h"
 #include "base/status.h"
+#include "slice/limit.h"
 
 /* Tolerated excess of a pack's heaviest rank: this part of its fair share. A
  * smaller one splits more samples, a larger one leaves ranks waiting. */
@@ -41,6 +42,16 @@ static void spread(whole *w, int32_t cp)
     }
 }
 
+/* The heaviest sample of a rank is split instead. */
+static void split_heaviest(whole *w, int32_t rank)
+{
+    for (int32_t i = 0; i < w->count; i++)
+        if (w->place[i] == rank) {
+            w->place[i] = SP__SPLIT;
+            return;
+        }
+}
+
 /* Splits the heaviest sample of the heaviest rank if that exceeds the mean too
  * far; returns whether it did. */
 static int split_one(whole *w, int32_t cp, int64_t tolerated)
@@ -54,12 +65,35 @@ static int split_one(whole *w, int32_t cp, int64_t tolerated)
     }
     if (w->load[most] - sum / cp <= tolerated)
         return 0;
-    for (int32_t i = 0; i < w->count; i++)
-        if (w->place[i] == most) {
-            w->place[i] = SP__SPLIT;
-            break;
-        }
+    split_heaviest(w, most);
     return 1;
+}
+
+/* The same for a rank whose padded tokens pass the cap: whole samples and what
+ * every rank gets of the split ones. */
+static int split_for_cap(whole *w, const sp__packs *packs, int32_t k, const sp__limit *limit)
+{
+    int64_t split = 0;
+
+    if (limit->tokens == INT64_MAX)
+        return 0;
+    memset(w->load, 0, (size_t)limit->group * sizeof *w->load);
+    for (int32_t i = packs->first[k]; i < packs->first[k + 1]; i++)
+        split += sp__padded_size(limit, packs->slices[i].length);
+    for (int32_t i = 0; i < w->count; i++) {
+        int64_t length = packs->slices[w->item[i].index].length;
+
+        if (w->place[i] == SP__SPLIT)
+            continue;
+        split -= sp__padded_size(limit, length);
+        w->load[w->place[i]] += sp__round_up(length, limit->pad);
+    }
+    for (int32_t c = 0; c < limit->group; c++)
+        if (w->load[c] > 0 && w->load[c] + split > limit->tokens) {
+            split_heaviest(w, c);
+            return 1;
+        }
+    return 0;
 }
 
 /* Samples that a pack holds whole, and the pack's cost. */
@@ -81,9 +115,10 @@ static int64_t collect(const sp__packs *packs, int32_t k, const sp__yardstick *y
     return cost;
 }
 
-static void place_pack(sp__packs *packs, int32_t k, int32_t cp, const sp__yardstick *y,
+static void place_pack(sp__packs *packs, int32_t k, const sp__limit *limit, const sp__yardstick *y,
                        const int64_t *lengths, whole *w)
 {
+    int32_t cp = limit->group;
     int64_t cost = collect(packs, k, y, lengths, w);
 
     sp__sort_descending(w->item, w->scratch, w->count);
@@ -91,7 +126,7 @@ static void place_pack(sp__packs *packs, int32_t k, int32_t cp, const sp__yardst
         w->place[i] = 0;
     do
         spread(w, cp);
-    while (split_one(w, cp, cost / cp / TOLERANCE));
+    while (split_one(w, cp, cost / cp / TOLERANCE) || split_for_cap(w, packs, k, limit));
     for (int32_t i = 0; i < w->count; i++) {
         sp__slice *slice = &packs->slices[w->item[i].index];
 
@@ -114,6 +149,8 @@ sp_status sp__place_context(sp__draft *d, int32_t lane, const sp__yardstick *y,
 {
     sp__packs *f = &d->lane[lane].pass[SP_FORWARD], *b = &d->lane[lane].pass[SP_BACKWARD];
     sp__arena_mark mark = sp__arena_here(scratch);
+    sp__limit limit = { d->pack_tokens > 0 ? d->pack_tokens : INT64_MAX, INT32_MAX, d->cp,
+                        d->pad_multiple };
     int32_t *place;
     whole w;
 
@@ -123,7 +160,7 @@ sp_status sp__place_context(sp__draft *d, int32_t lane, const sp__yardstick *y,
     SP_TAKE(scratch, place, samples);
     for (int32_t k = 0; k < f->count; k++)
         if (f->merge[k] < 0)
-            place_pack(f, k, d->cp, y, lengths, &w);
+            place_pack(f, k, &limit, y, lengths, &w);
     for (int32_t i = 0; i < f->first[f->count]; i++)
         place[f->slices[i].sample] = f->slices[i].place;
     for (int32_t i = 0; i < b->first[b->count]; i++)

@@ -16,34 +16,57 @@ struct sp__merge_packs {
     int32_t count;         /* slices */
 };
 
-static int has_own(const sp__assignment *a, int32_t replica)
+/* A merge as a segment of each of its replicas. */
+static sp__segment merge_segment(const sp__packing *p, const sp__merge *m)
 {
-    return a->first[replica + 1] > a->first[replica];
+    sp__segment segment = { &m->sample, 1, 1, p->limit };
+
+    segment.limit.group *= m->replicas;
+    return segment;
 }
 
-/* Segments of each replica into left; returns the most. */
-static int32_t count_segments(const sp__assignment *a, int32_t replicas, int32_t *left)
+/* A replica's own samples as its last segment. */
+static sp__segment own_segment(const sp__packing *p, int32_t replica)
 {
-    int32_t most = 1;
+    const sp__assignment *a = p->assignment;
 
-    for (int32_t r = 0; r < replicas; r++)
-        left[r] = has_own(a, r);
-    for (int32_t g = 0; g < a->merges; g++)
+    return (sp__segment){ a->sample + a->first[replica],
+                          a->first[replica + 1] - a->first[replica], p->sliceable, p->limit };
+}
+
+/* Packs that each replica's segments need at least, into left [replicas]. */
+static void count_needed(const sp__packing *p, int pass, int32_t *left)
+{
+    const sp__assignment *a = p->assignment;
+
+    for (int32_t r = 0; r < p->replicas; r++) {
+        sp__segment own = own_segment(p, r);
+
+        left[r] = sp__cut_fewest(p->yardstick, &own, p->lengths, pass);
+    }
+    for (int32_t g = 0; g < a->merges; g++) {
+        sp__segment shared = merge_segment(p, &a->merge[g]);
+        int32_t needed = sp__cut_fewest(p->yardstick, &shared, p->lengths, pass);
+
         for (int32_t i = 0; i < a->merge[g].replicas; i++)
-            left[a->merge[g].first + i]++;
-    for (int32_t r = 0; r < replicas; r++)
-        most = left[r] > most ? left[r] : most;
-    return most;
+            left[a->merge[g].first + i] += needed;
+    }
 }
 
-int32_t sp__pack_fewest(const sp__assignment *a, int32_t replicas, sp__arena *arena)
+sp_status sp__pack_fewest(const sp__packing *p, int32_t fewest[2])
 {
-    sp__arena_mark mark = sp__arena_here(arena);
-    int32_t *left = sp__arena_take(arena, replicas, sizeof *left);
-    int32_t most = left != NULL ? count_segments(a, replicas, left) : -1;
+    sp__arena_mark mark = sp__arena_here(p->arena);
+    int32_t *left;
 
-    sp__arena_rewind(arena, mark);
-    return most;
+    SP_TAKE(p->arena, left, p->replicas);
+    for (int pass = 0; pass < 2; pass++) {
+        count_needed(p, pass, left);
+        fewest[pass] = 1;
+        for (int32_t r = 0; r < p->replicas; r++)
+            fewest[pass] = left[r] > fewest[pass] ? left[r] : fewest[pass];
+    }
+    sp__arena_rewind(p->arena, mark);
+    return SP_OK;
 }
 
 /* Packs that a merge should take from place from on, so that their weights are
@@ -67,7 +90,7 @@ static int32_t wanted_packs(const sp__packing *p, const sp__merge *m, int pass, 
 
 static sp_status cut_merge(const sp__packing *p, const sp__merge *m, struct sp__merge_packs *out)
 {
-    sp__segment segment = { &m->sample, 1, 1 };
+    sp__segment segment = merge_segment(p, m);
     sp__shares shares;
 
     for (int pass = 0; pass < 2; pass++) {
@@ -84,43 +107,42 @@ static sp_status cut_merge(const sp__packing *p, const sp__merge *m, struct sp__
 
 /* The packs of merge g; used and left are by replica, and alike for its members
  * since the windows that came before contain it. */
-static void give_packs(const sp__packing *p, const sp__merge *m, int32_t *used[2], int32_t *left,
-                       struct sp__merge_packs *out)
+static void give_packs(const sp__packing *p, const sp__merge *m, int pass, int32_t *used,
+                       int32_t *left, struct sp__merge_packs *out)
 {
-    int32_t after = 0;
+    sp__segment segment = merge_segment(p, m);
+    int32_t needed = sp__cut_fewest(p->yardstick, &segment, p->lengths, pass);
+    int32_t from = used[m->first], after = 0, most, packs;
 
     for (int32_t r = m->first; r < m->first + m->replicas; r++) {
-        left[r]--;
+        left[r] -= needed;
         after = left[r] > after ? left[r] : after;
     }
-    for (int pass = 0; pass < 2; pass++) {
-        int32_t from = used[pass][m->first];
-        int32_t most = p->shares.packs[pass] - from - after;
-        int32_t packs = after == 0 ? most : wanted_packs(p, m, pass, from);
-
-        out->from[pass] = from;
-        out->packs[pass] = packs < most ? packs : most;
-        for (int32_t r = m->first; r < m->first + m->replicas; r++)
-            used[pass][r] += out->packs[pass];
-    }
+    most = p->shares.packs[pass] - from - after;
+    packs = after == 0 ? most : wanted_packs(p, m, pass, from);
+    out->from[pass] = from;
+    out->packs[pass] = (int32_t)sp__min(sp__max(packs, needed), most);
+    for (int32_t r = m->first; r < m->first + m->replicas; r++)
+        used[r] += out->packs[pass];
 }
 
 sp_status sp__pack_merges(sp__packing *p, int32_t only)
 {
     const sp__assignment *a = p->assignment;
-    int32_t *used[2], *left;
+    int32_t *used, *left;
 
     SP_TAKE(p->arena, p->merged, a->merges);
+    SP_TAKE(p->arena, used, p->replicas);
     SP_TAKE(p->arena, left, p->replicas);
     for (int pass = 0; pass < 2; pass++) {
-        SP_TAKE(p->arena, used[pass], p->replicas);
-        memset(used[pass], 0, (size_t)p->replicas * sizeof *used[pass]);
+        memset(used, 0, (size_t)p->replicas * sizeof *used);
+        count_needed(p, pass, left);
+        for (int32_t g = 0; g < a->merges; g++)
+            give_packs(p, &a->merge[g], pass, used, left, &p->merged[g]);
     }
-    count_segments(a, p->replicas, left);
     for (int32_t g = 0; g < a->merges; g++) {
         const sp__merge *m = &a->merge[g];
 
-        give_packs(p, m, used, left, &p->merged[g]);
         if (only < 0 || (only >= m->first && only < m->first + m->replicas))
             SP_TRY(cut_merge(p, m, &p->merged[g]));
     }
@@ -166,9 +188,7 @@ static sp_status open_lane(const sp__packing *p, sp__lane *lane, int64_t slices,
 
 static sp_status append_own(const sp__packing *p, int32_t replica, pass_cursor cursor[2])
 {
-    const sp__assignment *a = p->assignment;
-    sp__segment segment = { a->sample + a->first[replica],
-                            a->first[replica + 1] - a->first[replica], p->sliceable };
+    sp__segment segment = own_segment(p, replica);
     sp__arena_mark mark = sp__arena_here(p->arena);
     sp__slice *slices[2];
     int32_t *first[2], count;

@@ -20,14 +20,16 @@ typedef struct sp__packing {
     int32_t samples;
     int32_t replicas;
     int32_t sliceable;
+    sp__limit limit;        /* of a pack of one replica: group is CP */
     sp__shares shares;      /* packs of a replica and their weights, merges included */
     int64_t pass_cost[2];   /* of the whole batch */
     sp__arena *arena;
     struct sp__merge_packs *merged; /* [merges], by sp__pack_merges() */
 } sp__packing;
 
-/* Fewest packs a pass needs for its segments: one each. */
-int32_t sp__pack_fewest(const sp__assignment *assignment, int32_t replicas, sp__arena *arena);
+/* Fewest packs of both passes that hold every replica's segments, one or more for
+ * each, into fewest [2]. */
+sp_status sp__pack_fewest(const sp__packing *packing, int32_t fewest[2]);
 
 /* Gives every merge its packs and cuts them. only >= 0: those of that replica alone. */
 sp_status sp__pack_merges(sp__packing *packing, int32_t only);

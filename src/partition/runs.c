@@ -65,17 +65,17 @@ static void fill_pass(const sp__runs *r, int pass, sp__packs *out)
     out->first[at] = slices;
 }
 
-sp_status sp__runs_to_lane(const sp__runs *r, int32_t packs, int32_t cp, sp__lane *lane,
+sp_status sp__runs_to_lane(const sp__runs *r, const int32_t packs[2], int32_t cp, sp__lane *lane,
                            sp__arena *arena)
 {
     for (int pass = 0; pass < 2; pass++) {
         sp__packs *out = &lane->pass[pass];
 
-        out->count = packs;
-        SP_TAKE(arena, out->first, (int64_t)packs + 1);
-        SP_TAKE(arena, out->merge, packs);
+        out->count = packs[pass];
+        SP_TAKE(arena, out->first, (int64_t)packs[pass] + 1);
+        SP_TAKE(arena, out->merge, packs[pass]);
         SP_TAKE(arena, out->slices, r->slice_count);
-        SP_TAKE(arena, out->load, (int64_t)packs * cp);
+        SP_TAKE(arena, out->load, (int64_t)packs[pass] * cp);
         fill_pass(r, pass, out);
     }
     return SP_OK;

@@ -25,8 +25,8 @@ sp_status sp__runs_open(sp__runs *runs, int64_t packs, int64_t slices, sp__arena
 void sp__runs_add_pack(sp__runs *runs, int continues);
 void sp__runs_add_slice(sp__runs *runs, int32_t sample, int32_t start, int32_t length);
 
-/* Both passes of a lane from its runs, filled with empty packs up to packs. */
-sp_status sp__runs_to_lane(const sp__runs *runs, int32_t packs, int32_t cp, sp__lane *lane,
-                           sp__arena *arena);
+/* Both passes of a lane from its runs, each filled with empty packs up to packs [2]. */
+sp_status sp__runs_to_lane(const sp__runs *runs, const int32_t packs[2], int32_t cp,
+                           sp__lane *lane, sp__arena *arena);
 
 #endif

@@ -10,7 +10,8 @@ sp__sim sp__step_sim(const sp__step *step)
 
     return (sp__sim){ .rates = &p->target.rates, .memory = p->target.memory, .shape = &p->shape,
                       .draft = &step->draft,
-                      .run_ahead = (int32_t)sp__planner_value(p, SP_PLANNER_RUN_AHEAD) };
+                      .run_ahead = (int32_t)sp__planner_value(p, SP_PLANNER_RUN_AHEAD) *
+                                   step->run_ahead };
 }
 
 sp_status sp__step_simulate(const sp__step *step, sp__timeline *timeline)
@@ -35,7 +36,20 @@ static sp_status open_timeline(const sp__step *step, int32_t lanes, sp__timeline
     return SP_OK;
 }
 
-sp_status sp__step_evaluate(const sp__step *step, int64_t *makespan)
+static void find_peak(const sp__step *step, const sp__timeline *t, sp__outcome *out)
+{
+    int32_t pp = step->planner->target.rates.stages, cp = step->draft.cp;
+
+    out->peak_bytes = -1;
+    for (int64_t i = 0; i < (int64_t)step->draft.lanes * pp * cp; i++)
+        if (t->stage[i].peak_bytes > out->peak_bytes) {
+            out->peak_bytes = t->stage[i].peak_bytes;
+            out->replica = (int32_t)(i / cp / pp);
+            out->stage = (int32_t)(i / cp % pp);
+        }
+}
+
+sp_status sp__step_evaluate(const sp__step *step, sp__outcome *out)
 {
     sp__arena_mark mark = sp__arena_here(step->arena);
     sp__sim sim = sp__step_sim(step);
@@ -43,7 +57,8 @@ sp_status sp__step_evaluate(const sp__step *step, int64_t *makespan)
 
     SP_TRY(open_timeline(step, step->draft.lanes, &timeline));
     SP_TRY(sp__step_simulate(step, &timeline));
-    *makespan = sp__makespan(&sim, &timeline);
+    out->makespan = sp__makespan(&sim, &timeline);
+    find_peak(step, &timeline, out);
     sp__arena_rewind(step->arena, mark);
     return SP_OK;
 }

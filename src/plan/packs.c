@@ -2,11 +2,16 @@
  * packs.c - phase two of policy slimpack: the packs of a given shape, for all
  * replicas or for one of them alone.
  */
+#include <inttypes.h>
+
 #include "base/status.h"
 #include "partition/context.h"
 #include "plan/step.h"
 #include "plan/taper.h"
 #include "schedule/loads.h"
+
+/* Tries at keeping the token cap in the face of padding. */
+#define CAP_ROUNDS 8
 
 static sp_status set_weights(const sp__step *step, const sp__pack_shape *shape, sp__shares *shares)
 {
@@ -25,22 +30,33 @@ static sp_status set_weights(const sp__step *step, const sp__pack_shape *shape, 
     return SP_OK;
 }
 
-static sp_status start_packing(const sp__step *step, const sp__pack_shape *shape,
-                               sp__packing *packing)
+static sp__packing packing_of(const sp__step *step)
 {
-    const struct sp_planner *p = step->planner;
-
-    *packing = (sp__packing){
+    return (sp__packing){
         .yardstick = &step->yardstick,
         .assignment = &step->assignment,
         .lengths = step->batch->lengths,
         .samples = step->batch->count,
         .replicas = step->draft.lanes,
-        .sliceable = p->target.rates.attention.causal && sp__planner_value(p, SP_PLANNER_SLICING),
+        .sliceable = sp__step_can_slice(step),
+        .limit = step->limit,
         .pass_cost = { step->pass_cost[0], step->pass_cost[1] },
         .arena = step->arena,
     };
+}
+
+static sp_status start_packing(const sp__step *step, const sp__pack_shape *shape,
+                               sp__packing *packing)
+{
+    *packing = packing_of(step);
     return set_weights(step, shape, &packing->shares);
+}
+
+sp_status sp__step_fewest(const sp__step *step, int32_t fewest[2])
+{
+    sp__packing packing = packing_of(step);
+
+    return sp__pack_fewest(&packing, fewest);
 }
 
 void sp__step_use(sp__step *step, const sp__pack_shape *shape)
@@ -61,7 +77,7 @@ static sp_status make_lane(const sp__packing *packing, int32_t lane, sp__draft *
                            &packing->yardstick->attention, packing->arena);
 }
 
-sp_status sp__step_pack(sp__step *step)
+static sp_status make_lanes(sp__step *step)
 {
     sp__packing packing;
 
@@ -73,6 +89,30 @@ sp_status sp__step_pack(sp__step *step)
     return SP_OK;
 }
 
+/* Padding counts anew for every slice that the other pass's cuts make, so a pack
+ * can pass the cap by a few multiples: then the cuts aim lower by as much. */
+sp_status sp__step_pack(sp__step *step)
+{
+    sp__arena_mark mark = sp__arena_here(step->arena);
+
+    for (int32_t round = 0; round < CAP_ROUNDS; round++) {
+        int64_t excess;
+
+        SP_TRY(make_lanes(step));
+        excess = sp__draft_excess(&step->draft, step->batch->lengths);
+        if (excess == 0)
+            return SP_OK;
+        step->limit.tokens -= excess;
+        sp__arena_rewind(step->arena, mark);
+        if (step->limit.tokens < 1)
+            break;
+        SP_TRY(sp__step_search(step));
+        mark = sp__arena_here(step->arena);
+    }
+    return sp__fail(SP_ERR_INFEASIBLE, "max_pack_tokens: no cuts at alignment %" PRId32
+                    " with pad_multiple %" PRId32 " keep %" PRId32 " tokens", step->draft.alignment,
+                    step->draft.pad_multiple, step->draft.pack_tokens);
+}
 
 sp_status sp__step_try(sp__step *step, const sp__pack_shape *shape, int32_t replica,
                        int64_t *makespan)

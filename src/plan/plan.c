@@ -5,7 +5,7 @@
 #include "plan/step.h"
 #include "schedule/writer.h"
 
-static sp_status make_draft(sp__step *step)
+sp_status sp__step_draft(sp__step *step)
 {
     switch (sp__planner_value(step->planner, SP_PLANNER_POLICY)) {
     case SP_POLICY_FIXED_PACK:
@@ -15,41 +15,61 @@ static sp_status make_draft(sp__step *step)
     case SP_POLICY_UNIFORM_SLICE:
         return sp__step_uniform_slice(step);
     default:
+        /* Whole samples in any order pack best by themselves, not cut from a stream. */
+        if (!sp__step_can_slice(step) && !sp__planner_value(step->planner, SP_PLANNER_KEEP_ORDER))
+            return sp__step_balanced_pack(step);
         SP_TRY(sp__step_assign(step, 1));
         SP_TRY(sp__step_search(step));
         return sp__step_pack(step);
     }
 }
 
-static sp_status finish(sp__step *step, struct sp_schedule *schedule)
+/* The draft as a schedule, simulated. */
+static sp_status write(const sp__step *step, struct sp_schedule **out)
 {
+    const struct sp_planner *p = step->planner;
+    const struct sp_batch *b = step->batch;
     sp__sim sim = sp__step_sim(step);
+    struct sp_schedule *schedule;
+    sp_status status;
 
-    SP_TRY(sp__step_simulate(step, &schedule->timeline));
-    return sp__stats_fill(&sim, &schedule->timeline, step->batch->lengths, step->batch->count,
-                          sp__planner_memory(step->planner), &schedule->stats);
+    SP_TRY(sp__schedule_from_draft(&p->alloc, &p->shape, &step->draft, b->lengths, b->count,
+                                   step->arena, &schedule));
+    status = sp__step_simulate(step, &schedule->timeline);
+    if (status == SP_OK)
+        status = sp__stats_fill(&sim, &schedule->timeline, b->lengths, b->count,
+                                sp__planner_memory(p), &schedule->stats);
+    if (status != SP_OK) {
+        sp_schedule_destroy(schedule);
+        return status;
+    }
+    *out = schedule;
+    return SP_OK;
+}
+
+static sp_status check_arguments(const sp_planner *planner, const sp_batch *batch,
+                                 sp_schedule *const *out)
+{
+    if (planner == NULL)
+        return sp__fail_null("planner");
+    if (batch == NULL)
+        return sp__fail_null("batch");
+    return out == NULL ? sp__fail_null("out") : SP_OK;
 }
 
 sp_status sp_plan_batch(sp_planner *planner, const sp_batch *batch, sp_schedule **out)
 {
     struct sp_schedule *schedule;
-    sp_status status;
     sp__step step;
 
-    if (planner == NULL)
-        return sp__fail_null("planner");
-    if (batch == NULL)
-        return sp__fail_null("batch");
-    if (out == NULL)
-        return sp__fail_null("out");
+    SP_TRY(check_arguments(planner, batch, out));
     SP_TRY(sp__step_start(&step, planner, batch));
-    SP_TRY(make_draft(&step));
-    SP_TRY(sp__schedule_from_draft(&planner->alloc, &planner->shape, &step.draft, batch->lengths,
-                                   batch->count, step.arena, &schedule));
-    status = finish(&step, schedule);
-    if (status != SP_OK) {
+    SP_TRY(sp__step_draft(&step));
+    SP_TRY(write(&step, &schedule));
+    if (schedule->stats.peak_bytes > step.memory) {
         sp_schedule_destroy(schedule);
-        return status;
+        SP_TRY(sp__step_fit(&step));
+        SP_TRY(write(&step, &schedule));
     }
     *out = schedule;
     return SP_OK;

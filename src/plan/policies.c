@@ -21,7 +21,14 @@
 #include "plan/step.h"
 #include "schedule/loads.h"
 
-/* The step's draft from one list of runs a replica. */
+/* Packs of a pass that the caller asked for, 0 when the choice is ours. */
+static int64_t given_packs(const sp__step *step, int pass)
+{
+    return sp__planner_value(step->planner, pass == SP_FORWARD ? SP_PLANNER_FORWARD_PACKS
+                                                               : SP_PLANNER_BACKWARD_PACKS);
+}
+
+/* The step's draft from one list of runs a replica. 1F1B takes both passes alike. */
 static sp_status make_draft(sp__step *step, sp__runs *runs)
 {
     sp__draft *d = &step->draft;
@@ -29,11 +36,13 @@ static sp_status make_draft(sp__step *step, sp__runs *runs)
 
     for (int32_t r = 0; r < d->lanes; r++)
         packs = runs[r].packs > packs ? runs[r].packs : packs;
-    d->packs[0] = d->packs[1] = packs;
+    packs = (int32_t)sp__round_up(packs, sp__planner_value(step->planner, SP_PLANNER_PACK_GROUP));
+    for (int pass = 0; pass < 2; pass++)
+        d->packs[pass] = (int32_t)sp__max(packs, step->is_1f1b ? 0 : given_packs(step, pass));
     d->merges = 0;
     SP_TAKE(step->arena, d->lane, d->lanes);
     for (int32_t r = 0; r < d->lanes; r++) {
-        SP_TRY(sp__runs_to_lane(&runs[r], packs, d->cp, &d->lane[r], step->arena));
+        SP_TRY(sp__runs_to_lane(&runs[r], d->packs, d->cp, &d->lane[r], step->arena));
         SP_TRY(sp__place_context(d, r, &step->yardstick, step->batch->lengths, step->batch->count,
                                  step->arena));
         SP_TRY(sp__lane_finish(d, r, step->batch->lengths, step->batch->count,
@@ -80,7 +89,22 @@ static void add_bin(const sp__step *step, const sp__keyed *items, const int32_t 
 }
 
 
-/* Samples by decreasing length. */
+static int keeps_order(const sp__step *step)
+{
+    return sp__planner_value(step->planner, SP_PLANNER_KEEP_ORDER) != 0;
+}
+
+/* First-fit-decreasing, or next fit where the order is kept. */
+static sp_status fit(const sp__step *step, const sp__keyed *items, int32_t count, int64_t capacity,
+                     int32_t *bin, int32_t *bins)
+{
+    if (!keeps_order(step))
+        return sp__first_fit(items, count, capacity, step->limit.samples, step->arena, bin, bins);
+    sp__next_fit(items, count, capacity, step->limit.samples, bin, bins);
+    return SP_OK;
+}
+
+/* Samples by decreasing padded length, or in input order. */
 static sp_status sort_by_length(const sp__step *step, sp__keyed **items)
 {
     int32_t count = step->batch->count;
@@ -89,8 +113,21 @@ static sp_status sort_by_length(const sp__step *step, sp__keyed **items)
     SP_TAKE(step->arena, *items, count);
     SP_TAKE(step->arena, scratch, count);
     for (int32_t i = 0; i < count; i++)
-        (*items)[i] = (sp__keyed){ step->batch->lengths[i], i };
-    sp__sort_descending(*items, scratch, count);
+        (*items)[i] = (sp__keyed){ sp__padded_size(&step->limit, step->batch->lengths[i]), i };
+    if (!keeps_order(step))
+        sp__sort_descending(*items, scratch, count);
+    return SP_OK;
+}
+
+static sp_status check_packs(const sp__step *step)
+{
+    int64_t max_packs = sp__planner_value(step->planner, SP_PLANNER_MAX_PACKS);
+
+    for (int pass = 0; pass < 2; pass++)
+        if (step->draft.packs[pass] > max_packs)
+            return sp__fail(SP_ERR_INFEASIBLE, "max_packs: a replica needs %" PRId32
+                            " packs, but %" PRId64 " are allowed", step->draft.packs[pass],
+                            max_packs);
     return SP_OK;
 }
 
@@ -103,7 +140,9 @@ sp_status sp__step_fixed_pack(sp__step *step)
 
     SP_TRY(sort_by_length(step, &items));
     SP_TAKE(step->arena, bin, count);
-    SP_TRY(sp__first_fit(items, count, step->batch->longest, 0, step->arena, bin, &bins));
+    SP_TRY(fit(step, items, count,
+               sp__min(sp__padded_size(&step->limit, step->batch->longest), step->limit.tokens),
+               bin, &bins));
     SP_TRY(list_bins(bin, count, bins, step->arena, &first, &order));
     SP_TAKE(step->arena, runs, lanes);
     for (int32_t r = 0; r < lanes; r++) {
@@ -116,10 +155,12 @@ sp_status sp__step_fixed_pack(sp__step *step)
             add_bin(step, items, order, first[b], first[b + 1], &runs[r]);
     }
     step->is_1f1b = 1;
-    return make_draft(step, runs);
+    SP_TRY(make_draft(step, runs));
+    return check_packs(step);
 }
 
-/* Samples of one replica with their costs, the heaviest first. */
+/* Samples of one replica with their costs or padded lengths, the heaviest first or
+ * in input order. */
 static sp_status replica_items(const sp__step *step, int32_t replica, int by_length,
                                sp__keyed **items, int32_t *count)
 {
@@ -133,10 +174,41 @@ static sp_status replica_items(const sp__step *step, int32_t replica, int by_len
         int32_t sample = a->sample[a->first[replica] + i];
         int64_t length = step->batch->lengths[sample];
 
-        (*items)[i] = (sp__keyed){ by_length ? length
+        (*items)[i] = (sp__keyed){ by_length ? sp__padded_size(&step->limit, length)
                                              : sp__sample_cost(&step->yardstick, length), sample };
     }
-    sp__sort_descending(*items, scratch, *count);
+    if (!keeps_order(step))
+        sp__sort_descending(*items, scratch, *count);
+    return SP_OK;
+}
+
+/* Items of a replica to packs of equal cost, at least as many as the limits need.
+ * In input order, each pack takes samples up to an equal share. */
+static sp_status balance(const sp__step *step, sp__keyed *items, const int64_t *size,
+                         int32_t count, int32_t *bin, int32_t *packs)
+{
+    int64_t cost = 0, room = 0, done = 0;
+    int32_t last = -1, held = 0;
+
+    if (!keeps_order(step))
+        return sp__least_loaded(items, size, count, step->limit.tokens, step->limit.samples,
+                                step->arena, bin, packs);
+    for (int32_t i = 0; i < count; i++)
+        cost += items[i].key;
+    for (int32_t i = 0; i < count; i++) {
+        int32_t share = (int32_t)sp__mul_div(done + items[i].key / 2, *packs, sp__max(cost, 1));
+
+        if (last < 0 || share > last || size[i] > room || held == step->limit.samples) {
+            last = share > last ? share : last + 1;
+            room = step->limit.tokens;
+            held = 0;
+        }
+        bin[i] = last;
+        room -= size[i] < room ? size[i] : room;
+        held++;
+        done += items[i].key;
+    }
+    *packs = last >= *packs ? last + 1 : *packs;
     return SP_OK;
 }
 
@@ -144,10 +216,14 @@ static sp_status balanced_lane(const sp__step *step, int32_t replica, int32_t pa
 {
     int32_t count, *bin, *first, *order;
     sp__keyed *items;
+    int64_t *size;
 
     SP_TRY(replica_items(step, replica, 0, &items, &count));
     SP_TAKE(step->arena, bin, count);
-    SP_TRY(sp__least_loaded(items, count, packs, step->arena, bin));
+    SP_TAKE(step->arena, size, count);
+    for (int32_t i = 0; i < count; i++)
+        size[i] = sp__padded_size(&step->limit, length_of(step, items[i].index));
+    SP_TRY(balance(step, items, size, count, bin, &packs));
     SP_TRY(list_bins(bin, count, packs, step->arena, &first, &order));
     SP_TRY(sp__runs_open(runs, packs, count, step->arena));
     for (int32_t b = 0; b < packs; b++)
@@ -178,25 +254,55 @@ static void add_long(const sp__step *step, int32_t sample, int32_t tokens, sp__r
     }
 }
 
+static int32_t count_long(const sp__step *step, const sp__keyed *items, int32_t count,
+                          int32_t tokens, int64_t *slices)
+{
+    int32_t found = 0;
+
+    *slices = 0;
+    for (int32_t i = 0; i < count; i++)
+        if (length_of(step, items[i].index) > tokens) {
+            *slices += sp__ceil_div(length_of(step, items[i].index), tokens);
+            found++;
+        }
+    return found;
+}
+
+/* Short samples from place on up to the next long one, in bins of tokens. Returns
+ * the place behind them. */
+static sp_status add_short(const sp__step *step, const sp__keyed *items, int32_t *place,
+                           int32_t count, int32_t tokens, sp__runs *runs)
+{
+    int32_t from = *place, bins, *bin, *first, *order;
+
+    while (*place < count && length_of(step, items[*place].index) <= tokens)
+        ++*place;
+    if (*place == from)
+        return SP_OK;
+    SP_TAKE(step->arena, bin, *place - from);
+    SP_TRY(fit(step, items + from, *place - from, sp__padded_size(&step->limit, tokens), bin,
+               &bins));
+    SP_TRY(list_bins(bin, *place - from, bins, step->arena, &first, &order));
+    for (int32_t b = 0; b < bins; b++)
+        add_bin(step, items + from, order, first[b], first[b + 1], runs);
+    return SP_OK;
+}
+
 static sp_status uniform_lane(const sp__step *step, int32_t replica, int32_t tokens, sp__runs *runs)
 {
-    int32_t count, bins = 0, longer = 0, *bin, *first, *order;
-    int64_t slices = 0;
+    int32_t count, longer;
+    int64_t slices;
     sp__keyed *items;
 
     SP_TRY(replica_items(step, replica, 1, &items, &count));
-    for (; longer < count && items[longer].key > tokens; longer++)
-        slices += sp__ceil_div(items[longer].key, tokens);
+    longer = count_long(step, items, count, tokens, &slices);
     SP_TRY(sp__runs_open(runs, slices + count - longer, slices + count - longer, step->arena));
-    for (int32_t i = 0; i < longer; i++)
-        add_long(step, items[i].index, tokens, runs);
-    items += longer;
-    count -= longer;
-    SP_TAKE(step->arena, bin, count);
-    SP_TRY(sp__first_fit(items, count, tokens, 0, step->arena, bin, &bins));
-    SP_TRY(list_bins(bin, count, bins, step->arena, &first, &order));
-    for (int32_t b = 0; b < bins; b++)
-        add_bin(step, items, order, first[b], first[b + 1], runs);
+    for (int32_t i = 0; i < count;) {
+        if (length_of(step, items[i].index) > tokens)
+            add_long(step, items[i++].index, tokens, runs);
+        else
+            SP_TRY(add_short(step, items, &i, count, tokens, runs));
+    }
     return SP_OK;
 }
 
@@ -211,7 +317,7 @@ static sp_status uniform_draft(sp__step *step, int64_t tokens)
 }
 
 /* Tries sizes from first on, doubling up to last, and leaves the draft with the
- * best makespan of those within max_packs (or, if none is, the last). */
+ * best makespan of those within max_packs and memory. */
 static sp_status best_of_doubling(sp__step *step, sp_status (*make)(sp__step *, int64_t),
                                   int64_t first, int64_t last)
 {
@@ -220,28 +326,49 @@ static sp_status best_of_doubling(sp__step *step, sp_status (*make)(sp__step *, 
 
     for (int64_t size = first; size < 2 * last; size *= 2) {
         sp__arena_mark mark = sp__arena_here(step->arena);
-        int64_t time;
+        sp__outcome outcome;
 
         SP_TRY(make(step, sp__min(size, last)));
-        SP_TRY(sp__step_evaluate(step, &time));
-        if (step->draft.packs[0] <= max_packs && time < best_time) {
+        SP_TRY(sp__step_evaluate(step, &outcome));
+        if (step->draft.packs[0] <= max_packs && outcome.makespan < best_time &&
+            outcome.peak_bytes <= step->memory) {
             best = sp__min(size, last);
-            best_time = time;
+            best_time = outcome.makespan;
         }
         sp__arena_rewind(step->arena, mark);
     }
-    return make(step, best);
+    SP_TRY(make(step, best));
+    return check_packs(step);
+}
+
+/* Counts that the caller gave must come out as given: the limits may need more. */
+static sp_status check_given(const sp__step *step)
+{
+    for (int pass = 0; pass < 2; pass++)
+        if (given_packs(step, pass) > 0 && step->draft.packs[pass] != given_packs(step, pass))
+            return sp__fail(SP_ERR_INFEASIBLE, "%s: the limits need %" PRId32 " packs, not %" PRId64,
+                            pass == SP_FORWARD ? "forward_packs" : "backward_packs",
+                            step->draft.packs[pass], given_packs(step, pass));
+    return SP_OK;
+}
+
+static sp_status balanced_as_given(sp__step *step)
+{
+    int64_t f = given_packs(step, SP_FORWARD), b = given_packs(step, SP_BACKWARD);
+
+    SP_TRY(balanced_draft(step, f > 0 && b > 0 ? sp__min(f, b) : sp__max(f, b)));
+    SP_TRY(check_given(step));
+    return check_packs(step);
 }
 
 sp_status sp__step_balanced_pack(sp__step *step)
 {
-    int64_t given = sp__planner_value(step->planner, SP_PLANNER_FORWARD_PACKS);
     int64_t most = 1;
 
+    step->is_1f1b = sp__planner_value(step->planner, SP_PLANNER_POLICY) != SP_POLICY_SLIMPACK;
     SP_TRY(sp__step_assign(step, 0));
-    step->is_1f1b = 1;
-    if (given > 0)
-        return balanced_draft(step, given);
+    if (given_packs(step, SP_FORWARD) > 0 || given_packs(step, SP_BACKWARD) > 0)
+        return balanced_as_given(step);
     for (int32_t r = 0; r < step->draft.lanes; r++)
         most = sp__max(most, step->assignment.first[r + 1] - step->assignment.first[r]);
     most = sp__min(most, sp__planner_value(step->planner, SP_PLANNER_MAX_PACKS));
@@ -252,13 +379,24 @@ sp_status sp__step_uniform_slice(sp__step *step)
 {
     int64_t given = sp__planner_value(step->planner, SP_PLANNER_SLICE_TOKENS);
     int64_t alignment = step->yardstick.alignment;
+    int64_t longest = sp__round_up(step->batch->longest, alignment);
 
     SP_TRY(sp__step_assign(step, 0));
+    if (!sp__step_can_slice(step))
+        return sp__fail(SP_ERR_INVALID, "policy uniform-slice: it needs slicing and causal attention");
+    if (step->limit.tokens < INT64_MAX)
+        longest = sp__min(longest, sp__max(sp__longest_within(&step->limit, step->limit.tokens) /
+                                               alignment * alignment, alignment));
     if (given > 0 && given % alignment != 0)
         return sp__fail(SP_ERR_INVALID, "slice_tokens: %" PRId64 " is no multiple of alignment %"
                         PRId64, given, alignment);
-    if (given > 0)
-        return uniform_draft(step, given);
-    return best_of_doubling(step, uniform_draft, alignment * sp__max(256 / alignment, 1),
-                            sp__ceil_div(step->batch->longest, alignment) * alignment);
+    if (given > longest && step->limit.tokens < INT64_MAX)
+        return sp__fail(SP_ERR_INFEASIBLE, "slice_tokens: %" PRId64
+                        " are above the %" PRId64 " that max_pack_tokens allows", given, longest);
+    if (given > 0) {
+        SP_TRY(uniform_draft(step, given));
+        return check_packs(step);
+    }
+    return best_of_doubling(step, uniform_draft,
+                            sp__min(alignment * sp__max(256 / alignment, 1), longest), longest);
 }

@@ -1,6 +1,8 @@
 /*
  * prepare.c - sums up a batch and sorts it; assigns its samples.
  */
+#include <inttypes.h>
+
 #include "base/status.h"
 #include "plan/step.h"
 
@@ -20,6 +22,15 @@ static sp_status pick_stage(const sp__step *step, int32_t *stage)
         }
     }
     return SP_OK;
+}
+
+int sp__step_can_slice(const sp__step *step)
+{
+    const struct sp_planner *p = step->planner;
+    int64_t policy = sp__planner_value(p, SP_PLANNER_POLICY);
+
+    return p->target.rates.attention.causal && sp__planner_value(p, SP_PLANNER_SLICING) &&
+           (policy == SP_POLICY_SLIMPACK || policy == SP_POLICY_UNIFORM_SLICE);
 }
 
 static void set_yardstick(sp__step *step, int32_t stage)
@@ -59,6 +70,41 @@ static sp_status sort_samples(sp__step *step)
     return SP_OK;
 }
 
+static void set_limit(sp__step *step)
+{
+    const struct sp_planner *p = step->planner;
+    int64_t tokens = sp__planner_value(p, SP_PLANNER_MAX_PACK_TOKENS);
+    int64_t samples = sp__planner_value(p, SP_PLANNER_MAX_PACK_SAMPLES);
+
+    step->limit = (sp__limit){ tokens > 0 ? tokens : INT64_MAX,
+                               samples > 0 ? (int32_t)samples : INT32_MAX,
+                               p->shape.degree[SP__CP],
+                               (int32_t)sp__planner_value(p, SP_PLANNER_PAD_MULTIPLE) };
+}
+
+/* A sample whose smallest piece passes the cap has no plan, unless it may run
+ * alone: whole where samples are not sliced, else one step of the alignment. */
+static sp_status check_limit(const sp__step *step)
+{
+    int can_slice = sp__step_can_slice(step);
+
+    if (step->limit.tokens == INT64_MAX ||
+        sp__planner_value(step->planner, SP_PLANNER_OVERSIZE) == SP_OVERSIZE_ALONE)
+        return SP_OK;
+    for (int32_t i = 0; i < step->batch->count; i++) {
+        int64_t length = step->batch->lengths[i];
+        int64_t piece = can_slice ? sp__min(length, step->yardstick.alignment) : length;
+
+        if (sp__padded_size(&step->limit, piece) > step->limit.tokens)
+            return sp__fail(SP_ERR_INFEASIBLE, "lengths[%" PRId32 "]: %s of %" PRId64
+                            " tokens takes %" PRId64 " on a rank, above max_pack_tokens %" PRId64
+                            "%s", i, can_slice ? "its smallest slice" : "the whole sample", piece,
+                            sp__padded_size(&step->limit, piece), step->limit.tokens,
+                            can_slice ? "" : "; allow slicing, or oversize alone");
+    }
+    return SP_OK;
+}
+
 sp_status sp__step_start(sp__step *step, struct sp_planner *planner, const struct sp_batch *batch)
 {
     int32_t stage = 0;
@@ -67,6 +113,10 @@ sp_status sp__step_start(sp__step *step, struct sp_planner *planner, const struc
     step->batch = batch;
     step->arena = &planner->arena;
     step->is_1f1b = 0;
+    step->memory = sp__planner_memory(planner);
+    step->memory_share = SP__MEMORY_SHARE;
+    step->run_ahead = SP__RUN_AHEAD_WHOLE;
+    step->most_packs = 0;
     sp__arena_reset(step->arena);
     SP_TRY(sp__batch_totals(&planner->target.rates.attention, batch->lengths, batch->count,
                             &step->totals));
@@ -79,6 +129,8 @@ sp_status sp__step_start(sp__step *step, struct sp_planner *planner, const struc
                                    (int32_t)sp__planner_value(planner, SP_PLANNER_PAD_MULTIPLE),
                                .pack_tokens =
                                    (int32_t)sp__planner_value(planner, SP_PLANNER_MAX_PACK_TOKENS) };
+    set_limit(step);
+    SP_TRY(check_limit(step));
     return sort_samples(step);
 }
 
@@ -90,25 +142,50 @@ static int32_t replicas_in_node(const struct sp_planner *p)
     return (int32_t)sp__max(p->target.rates.devices_per_node / stride, 1);
 }
 
-static int can_slice(const struct sp_planner *p)
+/* Samples of each replica in input order instead of by weight. */
+static sp_status sort_by_index(sp__step *step)
 {
-    return p->target.rates.attention.causal && sp__planner_value(p, SP_PLANNER_SLICING);
+    sp__assignment *a = &step->assignment;
+    sp__arena_mark mark = sp__arena_here(step->arena);
+    int32_t *replica, *at;
+
+    SP_TAKE(step->arena, replica, step->batch->count);
+    SP_TAKE(step->arena, at, step->draft.lanes);
+    for (int32_t r = 0; r < step->draft.lanes; r++) {
+        at[r] = a->first[r];
+        for (int32_t i = a->first[r]; i < a->first[r + 1]; i++)
+            replica[a->sample[i]] = r;
+    }
+    for (int32_t i = 0; i < step->batch->count; i++)
+        a->sample[at[replica[i]]++] = i;
+    sp__arena_rewind(step->arena, mark);
+    return SP_OK;
 }
 
+/* Merged packs run before a replica's own, so an order that is to be kept leaves
+ * no place for them. */
 sp_status sp__step_assign(sp__step *step, int merges)
 {
     const struct sp_planner *p = step->planner;
     int64_t degree = sp__planner_value(p, SP_PLANNER_MAX_MERGE_DEGREE);
+    int64_t keep_order = sp__planner_value(p, SP_PLANNER_KEEP_ORDER);
     int32_t dp = p->shape.degree[SP__DP];
     sp__assign_options options = {
         .replicas = dp,
-        .merges = merges && can_slice(p) && sp__planner_value(p, SP_PLANNER_MERGES),
+        .merges = merges && !keep_order && sp__step_can_slice(step) &&
+                  sp__planner_value(p, SP_PLANNER_MERGES),
         .max_degree = (int32_t)(degree > 0 ? sp__min(degree, dp) : dp),
         .shortest_part = 2 * step->yardstick.alignment * p->shape.degree[SP__CP],
         .node_replicas = replicas_in_node(p),
         .rounds = 8,
+        .memory = p->target.memory,
+        .stages = p->target.rates.stages,
+        .cp = p->shape.degree[SP__CP],
+        .memory_bytes = step->memory,
+        .memory_share = step->memory_share,
     };
 
-    return sp__assign(&options, step->sorted, step->batch->count, step->batch->lengths, NULL,
-                      step->arena, &step->assignment);
+    SP_TRY(sp__assign(&options, step->sorted, step->batch->count, step->batch->lengths, NULL,
+                      step->arena, &step->assignment));
+    return keep_order ? sort_by_index(step) : SP_OK;
 }

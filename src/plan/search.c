@@ -46,51 +46,87 @@ static const profile profiles[] = { { 42, 23, 32, 50 }, { 256, 64, 128, 100 }, {
 static const int32_t steps_balanced[] = { 256, 181, 362, 128, 512 };
 static const int32_t steps_thorough[] = { 256, 215, 304, 181, 362, 152, 431, 128, 512, 91, 724 };
 
-/* What bounds the counts. */
+/* What bounds the counts of each pass. */
 typedef struct bounds {
-    int32_t least, most, group;
+    int32_t least[2], most, group;
 } bounds;
 
-static int32_t to_group(const bounds *b, int64_t packs)
+static int32_t to_group(const bounds *b, int pass, int64_t packs)
 {
-    int64_t within = sp__max(sp__min(packs, b->most), b->least);
+    int64_t within = sp__max(sp__min(packs, b->most), b->least[pass]);
 
     within = (within + b->group / 2) / b->group * b->group;
     if (within > b->most)
         within -= b->group;
-    while (within < b->least || within < 1)
+    while (within < b->least[pass])
         within += b->group;
     return (int32_t)within;
 }
 
-static sp_status find_bounds(const sp__step *step, bounds *b)
+/* A count that the caller gave for a pass, 0 when the choice is ours. */
+static int64_t given_packs(const sp__step *step, int pass)
 {
-    const struct sp_planner *p = step->planner;
-    int32_t fewest = sp__pack_fewest(&step->assignment, step->draft.lanes, step->arena);
+    return sp__planner_value(step->planner, pass == SP_FORWARD ? SP_PLANNER_FORWARD_PACKS
+                                                               : SP_PLANNER_BACKWARD_PACKS);
+}
 
-    if (fewest < 0)
-        return sp__fail_memory();
-    b->group = (int32_t)sp__planner_value(p, SP_PLANNER_PACK_GROUP);
-    b->most = (int32_t)sp__planner_value(p, SP_PLANNER_MAX_PACKS) / b->group * b->group;
-    b->least = fewest;
+static sp_status check_given(const sp__step *step, const bounds *b, int pass)
+{
+    static const char *const names[2] = { "forward_packs", "backward_packs" };
+    int64_t given = given_packs(step, pass);
+
+    if (given % b->group != 0)
+        return sp__fail(SP_ERR_INVALID, "%s: %" PRId64 " is no multiple of pack_group %" PRId32,
+                        names[pass], given, b->group);
+    if (given > b->most)
+        return sp__fail(SP_ERR_INVALID, "%s: %" PRId64 " is above the %" PRId32
+                        " that max_packs and pack_group allow", names[pass], given, b->most);
+    return SP_OK;
+}
+
+static sp_status check_least(const sp__step *step, const bounds *b, int pass)
+{
+    int64_t given = given_packs(step, pass), most = given > 0 ? given : b->most;
+
+    if (b->least[pass] > most)
+        return sp__fail(SP_ERR_INFEASIBLE, "%s: a replica needs %" PRId32
+                        " %s packs to keep its limits, but %" PRId64 " are allowed",
+                        given > 0 ? (pass == SP_FORWARD ? "forward_packs" : "backward_packs")
+                                  : "max_packs", b->least[pass],
+                        pass == SP_FORWARD ? "forward" : "backward", most);
+    return SP_OK;
+}
+
+/* Merges need packs of their own; where the counts have none for them, the step
+ * is planned without. */
+static sp_status find_bounds(sp__step *step, bounds *b)
+{
+    int64_t most = sp__planner_value(step->planner, SP_PLANNER_MAX_PACKS);
+
+    b->group = (int32_t)sp__planner_value(step->planner, SP_PLANNER_PACK_GROUP);
+    b->most = (int32_t)(most / b->group * b->group);
     if (b->most < 1)
         return sp__fail(SP_ERR_INVALID, "pack_group: %" PRId32 " is above max_packs %" PRId64,
-                        b->group, sp__planner_value(p, SP_PLANNER_MAX_PACKS));
-    if (fewest > b->most)
-        return sp__fail(SP_ERR_INFEASIBLE, "max_packs: a replica needs %" PRId32
-                        " packs, one for each sample it shares; at most %" PRId32 " are allowed",
-                        fewest, b->most);
-    return SP_OK;
+                        b->group, most);
+    SP_TRY(check_given(step, b, SP_FORWARD));
+    SP_TRY(check_given(step, b, SP_BACKWARD));
+    SP_TRY(sp__step_fewest(step, b->least));
+    if (step->assignment.merges > 0 && (check_least(step, b, SP_FORWARD) != SP_OK ||
+                                        check_least(step, b, SP_BACKWARD) != SP_OK)) {
+        SP_TRY(sp__step_assign(step, 0));
+        SP_TRY(sp__step_fewest(step, b->least));
+    }
+    SP_TRY(check_least(step, b, SP_FORWARD));
+    return check_least(step, b, SP_BACKWARD);
 }
 
 /* Forward and backward counts for a number of backward packs, given ones first. */
 static void shape_of(const sp__step *step, const bounds *b, int64_t packs, const profile *p,
                      sp__pack_shape *shape)
 {
-    int64_t forward = sp__planner_value(step->planner, SP_PLANNER_FORWARD_PACKS);
-    int64_t backward = sp__planner_value(step->planner, SP_PLANNER_BACKWARD_PACKS);
-    int32_t k = to_group(b, backward > 0 ? backward : packs);
-    int32_t f = to_group(b, forward > 0 ? forward : (k * FORWARD_SIXTEENTHS + 15) / 16);
+    int64_t forward = given_packs(step, SP_FORWARD), backward = given_packs(step, SP_BACKWARD);
+    int32_t k = to_group(b, SP_BACKWARD, backward > 0 ? backward : packs);
+    int32_t f = to_group(b, SP_FORWARD, forward > 0 ? forward : (k * FORWARD_SIXTEENTHS + 15) / 16);
 
     *shape = (sp__pack_shape){
         .packs = { f, k },
@@ -145,7 +181,7 @@ static int64_t closed_form(const sp__step *step, const bounds *b)
                                   step->yardstick.alignment) + 1;
     int64_t best = b->most;
 
-    if (overhead > 0)
+    if (overhead > 0 && !step->most_packs)
         best = square_root(sp__mul_div(work, BUBBLE_SIXTEENTHS * sp__max(rates->stages - 1, 1),
                                        16 * overhead));
     return sp__min(best, grains);
@@ -182,7 +218,7 @@ static sp_status hold_contest(contest *c, int64_t start, const int32_t *steps, i
     int64_t last = -1;
 
     for (int32_t i = 0; i < count; i++) {
-        int64_t packs = to_group(c->bounds, start * steps[i] / 256);
+        int64_t packs = to_group(c->bounds, SP_BACKWARD, start * steps[i] / 256);
 
         if (packs != last)
             SP_TRY(try_shape(c, packs, &profiles[1]));
@@ -208,6 +244,8 @@ sp_status sp__step_search(sp__step *step)
     start = closed_form(step, &b);
     c.bounds = &b;
     c.replica = heaviest_replica(step);
+    if (step->most_packs)
+        effort = SP_EFFORT_FAST;
     shape_of(step, &b, start, &profiles[is_free ? 0 : 1], &c.shape);
     if (effort == SP_EFFORT_THOROUGH)
         SP_TRY(hold_contest(&c, start, steps_thorough, COUNT_OF(steps_thorough)));

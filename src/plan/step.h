@@ -23,19 +23,35 @@ typedef struct sp__step {
     sp__arena *arena;
     sp__totals totals;
     sp__yardstick yardstick;
+    sp__limit limit;         /* of a pack of one replica */
     int64_t pass_cost[2];    /* of the whole batch on the yardstick's stage */
     sp__keyed *sorted;       /* [count] samples by decreasing cost */
     sp__assignment assignment;
     sp__pack_shape shape;
     sp__draft draft;
     int32_t is_1f1b;         /* op order of whole-sample policies */
+    int64_t memory;          /* cap of a device */
+    int32_t memory_share;    /* as in sp__assign_options */
+    int32_t run_ahead;       /* part of the run-ahead parameter that is used, of the whole */
+    int32_t most_packs;      /* 1: as many packs as allowed, so that each is small */
 } sp__step;
+
+/* What a sample may take of a device's memory at first: the rest is for what runs
+ * ahead and for the samples beside it. */
+#define SP__MEMORY_SHARE 160
+#define SP__RUN_AHEAD_WHOLE 16
 
 /* Sums up the batch, picks the stage that bounds the step, and sorts the samples. */
 sp_status sp__step_start(sp__step *step, struct sp_planner *planner, const struct sp_batch *batch);
 
 /* Phase one: samples to replicas, and to merges where those are wanted. */
 sp_status sp__step_assign(sp__step *step, int merges);
+
+/* Whether samples may be cut: attention is causal and slicing allowed. */
+int sp__step_can_slice(const sp__step *step);
+
+/* Fewest packs of each pass that the assignment and the limit allow. */
+sp_status sp__step_fewest(const sp__step *step, int32_t fewest[2]);
 
 /* Phase two, policy slimpack: chooses the packs by search, and makes them. */
 sp_status sp__step_search(sp__step *step);
@@ -48,7 +64,8 @@ void sp__step_use(sp__step *step, const sp__pack_shape *shape);
 sp_status sp__step_try(sp__step *step, const sp__pack_shape *shape, int32_t replica,
                        int64_t *makespan);
 
-/* Both phases of the policies for comparison. */
+/* Both phases of the policies for comparison; balanced packs are also what
+ * slimpack makes of whole samples. */
 sp_status sp__step_fixed_pack(sp__step *step);
 sp_status sp__step_balanced_pack(sp__step *step);
 sp_status sp__step_uniform_slice(sp__step *step);
@@ -59,10 +76,25 @@ sp__sim sp__step_sim(const sp__step *step);
 /* Simulates the step's draft into a timeline whose arrays are there. */
 sp_status sp__step_simulate(const sp__step *step, sp__timeline *timeline);
 
+/* When the plan that was made takes more memory than the cap: looks for one that
+ * does not, with less run ahead, smaller packs or wider merges. Leaves its draft, or
+ * fails with SP_ERR_INFEASIBLE and the smallest cap that would do. */
+sp_status sp__step_fit(sp__step *step);
+
 /* The makespan of one replica of the draft, as if its merges were its own. */
 sp_status sp__step_evaluate_lane(const sp__step *step, int32_t replica, int64_t *makespan);
 
-/* The makespan of the step's whole draft. */
-sp_status sp__step_evaluate(const sp__step *step, int64_t *makespan);
+/* The makespan of the step's whole draft, and the most memory that a device of a
+ * replica and a stage needs. */
+typedef struct sp__outcome {
+    int64_t makespan;
+    int64_t peak_bytes;
+    int32_t replica, stage; /* of the peak */
+} sp__outcome;
+
+sp_status sp__step_evaluate(const sp__step *step, sp__outcome *out);
+
+/* Makes the draft by the planner's policy. */
+sp_status sp__step_draft(sp__step *step);
 
 #endif

@@ -351,6 +351,26 @@ static sp_status write_rank(const sp_builder *b, struct sp_schedule *s, int64_t 
     return SP_OK;
 }
 
+/* Most tokens between their forward and their backward on one rank of a stage. */
+static int64_t peak_live_tokens(const struct sp_schedule *s, int64_t stage, int32_t cp)
+{
+    const sp__timeline *t = &s->timeline;
+    int32_t dp = (int32_t)(stage / s->shape.degree[SP__PP]);
+    int64_t live = 0, most = 0;
+
+    for (int32_t i = 0; i < t->ops; i++) {
+        int32_t op = t->op[stage * t->ops + i];
+        const sp__shards *x;
+
+        if (op / 2 >= s->packs[op % 2])
+            continue; /* refused later, with its place */
+        x = sp__rank_shards(s, dp, cp, op % 2, op / 2);
+        live += (op % 2 == SP_FORWARD ? 1 : -1) * (int64_t)sp__shard_cu_q(s, x)[x->count];
+        most = live > most ? live : most;
+    }
+    return most;
+}
+
 static void write_ops(const sp_builder *b, struct sp_schedule *s)
 {
     int32_t cp = b->shape.degree[SP__CP];
@@ -369,11 +389,31 @@ static void write_ops(const sp_builder *b, struct sp_schedule *s)
             if (from->op[j].end > stats->makespan_ps)
                 stats->makespan_ps = from->op[j].end;
         }
-        for (int32_t c = 0; c < cp; c++)
-            t->stage[i * cp + c] = (sp__stage_result){ from->static_bytes, from->peak_bytes, 0, busy };
+        for (int32_t c = 0; c < cp; c++) {
+            int64_t live = peak_live_tokens(s, i, c);
+
+            t->stage[i * cp + c] = (sp__stage_result){ from->static_bytes, from->peak_bytes, live,
+                                                       busy };
+            if (live > stats->peak_live_tokens)
+                stats->peak_live_tokens = live;
+        }
         if (from->peak_bytes > stats->peak_bytes)
             stats->peak_bytes = from->peak_bytes;
     }
+}
+
+/* Slices of all samples; those of a merge stand in each of its replicas. */
+static int64_t count_slices(const struct sp_schedule *s)
+{
+    int64_t slices = 0;
+
+    for (int64_t k = 0; k < (int64_t)s->shape.degree[SP__DP] * s->packs[SP_FORWARD]; k++) {
+        int32_t g = s->pack_merge[SP_FORWARD][k];
+
+        if (g < 0 || k / s->packs[SP_FORWARD] == s->merge[g].first)
+            slices += s->slice_first[SP_FORWARD][k + 1] - s->slice_first[SP_FORWARD][k];
+    }
+    return slices;
 }
 
 static void write_stats(const sp_builder *b, struct sp_schedule *s)
@@ -381,7 +421,7 @@ static void write_stats(const sp_builder *b, struct sp_schedule *s)
     s->stats.samples = b->samples;
     for (int32_t i = 0; i < b->samples; i++)
         s->stats.tokens += b->lengths[i];
-    s->stats.slices = s->slice_first[0][(int64_t)b->shape.degree[SP__DP] * s->packs[0]];
+    s->stats.slices = count_slices(s);
     s->stats.merges = b->merges;
     s->stats.forward_packs = s->packs[0];
     s->stats.backward_packs = s->packs[1];

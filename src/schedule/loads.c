@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/arith.h"
 #include "base/status.h"
 #include "schedule/shard.h"
 
@@ -76,4 +77,49 @@ sp_status sp__lane_finish(sp__draft *d, int32_t lane, const int64_t *lengths, in
     sp__packs_load(d, lane, &l->pass[SP_FORWARD], lengths, attention);
     sp__packs_load(d, lane, &l->pass[SP_BACKWARD], lengths, attention);
     return sp__lane_needs(l, samples, arena);
+}
+
+static int64_t padded_tokens(const sp__draft *d, int32_t lane, const sp__packs *packs, int32_t k,
+                             int32_t cp)
+{
+    int32_t group = sp__group_size(d, packs->merge[k]);
+    int32_t index = sp__group_index(d, packs->merge[k], lane, cp);
+    int64_t tokens = 0;
+    sp__piece piece[2];
+
+    for (int32_t i = packs->first[k]; i < packs->first[k + 1]; i++) {
+        int32_t count = sp__shard(&packs->slices[i], group, index, piece);
+
+        for (int32_t j = 0; j < count; j++)
+            tokens += sp__ceil_div(piece[j].length, d->pad_multiple) * d->pad_multiple;
+    }
+    return tokens;
+}
+
+static int64_t packs_excess(const sp__draft *d, int32_t lane, const sp__packs *packs,
+                            const int64_t *lengths)
+{
+    int64_t excess = 0;
+
+    for (int32_t k = 0; k < packs->count; k++) {
+        const sp__slice *slice = &packs->slices[packs->first[k]];
+
+        if (packs->first[k + 1] - packs->first[k] == 1 && slice->length == lengths[slice->sample])
+            continue;
+        for (int32_t c = 0; c < d->cp; c++)
+            excess = sp__max(excess, padded_tokens(d, lane, packs, k, c) - d->pack_tokens);
+    }
+    return excess;
+}
+
+int64_t sp__draft_excess(const sp__draft *d, const int64_t *lengths)
+{
+    int64_t excess = 0;
+
+    if (d->pack_tokens == 0)
+        return 0;
+    for (int32_t r = 0; r < d->lanes; r++)
+        for (int pass = 0; pass < 2; pass++)
+            excess = sp__max(excess, packs_excess(d, r, &d->lane[r].pass[pass], lengths));
+    return excess;
 }

@@ -16,6 +16,11 @@ sp_status sp__lane_finish(sp__draft *draft, int32_t lane, const int64_t *lengths
 /* Fills needs alone. */
 sp_status sp__lane_needs(sp__lane *lane, int32_t samples, sp__arena *arena);
 
+/* Most padded tokens by which a rank's part of a pack passes the draft's token cap;
+ * 0 when none does. A pack of one whole sample is no excess: it could not be made
+ * smaller. */
+int64_t sp__draft_excess(const sp__draft *draft, const int64_t *lengths);
+
 /* Fills load alone, into the memory that stands there. */
 void sp__packs_load(const sp__draft *draft, int32_t lane, sp__packs *packs, const int64_t *lengths,
                     const sp__attention *attention);

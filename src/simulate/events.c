@@ -94,7 +94,7 @@ static int is_permitted(const greedy *g, int32_t lane, int32_t stage)
         return 1;
     needed = d->lane[m->first + lane].needs[b];
     return k <= needed || work[k + 1] - work[needed + 1] <=
-                              (sp__int128)m->sim->run_ahead * (m->pp - stage) * g->largest[lane];
+                              (sp__int128)m->sim->run_ahead * (m->pp - stage) * g->largest[lane] / 16;
 }
 
 static void look(greedy *g, int32_t lane, int32_t stage);

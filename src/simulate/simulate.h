@@ -19,7 +19,8 @@ typedef struct sp__sim {
     const sp__shape *shape;
     const sp__draft *draft;
     int32_t first_lane;  /* replica that the draft's lane 0 is */
-    int32_t run_ahead;   /* greedy: forward packs a stage may run ahead, per stage from it on */
+    int64_t run_ahead;   /* greedy: forward packs a stage may run ahead, in sixteenths, for each
+                            stage from it to the last */
 } sp__sim;
 
 /* Finds the order of every stage and times it; the timeline's arrays are there. */

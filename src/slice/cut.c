@@ -22,7 +22,8 @@ typedef struct stream {
     const sp__segment *segment;
     const int64_t *lengths;
     int pass;
-    int64_t total;
+    int64_t total;  /* cost */
+    int64_t tokens; /* padded size of all items */
     cut *cuts; /* [packs]: cuts[j] starts pack j, cuts[0] the stream */
 } stream;
 
@@ -73,7 +74,7 @@ static int is_before(const stream *s, cut a, cut b)
 
 /* Cuts at the quantiles of the cumulative cost. Targets increase, so one walk
  * over the items finds them all. */
-static void find_cuts(stream *s, const int32_t *weight, int32_t packs)
+static void find_quantiles(stream *s, const int32_t *weight, int32_t packs)
 {
     int64_t all_weight = 0, weight_before = 0, cost_before = 0;
     int32_t item = 0;
@@ -97,20 +98,132 @@ static void find_cuts(stream *s, const int32_t *weight, int32_t packs)
     }
 }
 
+/* Tokens of an item that lie behind a cut in the pass's direction. */
+static int64_t rest_of(const stream *s, cut c)
+{
+    return s->pass == SP_FORWARD ? length_of(s, c.item) - c.token : c.token;
+}
+
+/* The cut most tokens behind another in the same item, at the alignment; the same
+ * cut when not even one step fits. */
+static cut step_within(const stream *s, cut from, int64_t most)
+{
+    int64_t alignment = s->yardstick->alignment;
+
+    if (s->pass == SP_FORWARD)
+        from.token += (int32_t)(most / alignment * alignment);
+    else
+        from.token = (int32_t)sp__min(from.token, sp__round_up(from.token - most, alignment));
+    return from;
+}
+
+/* The farthest cut up to until that one pack starting at from can reach within
+ * tokens. A pack that holds nothing yet takes an item that cannot be cut, however
+ * large. */
+static cut reach(const stream *s, cut from, cut until, int64_t tokens)
+{
+    const sp__limit *limit = &s->segment->limit;
+    int64_t room = tokens;
+    cut at = from;
+
+    for (int32_t samples = 0; is_before(s, at, until) && samples < limit->samples; samples++) {
+        int64_t rest = at.item == until.item ? rest_of(s, at) - rest_of(s, until) : rest_of(s, at);
+        int64_t size = sp__padded_size(limit, rest);
+        int can_cut = s->segment->sliceable && length_of(s, at.item) > s->yardstick->alignment;
+
+        if (size > room && can_cut) {
+            cut within = step_within(s, at, sp__longest_within(limit, room));
+
+            /* An alignment above the cap leaves nothing to cut by. */
+            return samples == 0 && !is_before(s, at, within)
+                       ? step_within(s, at, s->yardstick->alignment) : within;
+        }
+        if (size > room && samples > 0)
+            return at;
+        room -= size;
+        at = at.item == until.item ? until : before_item(s, at.item + 1);
+    }
+    return at;
+}
+
+static int is_end(const stream *s, cut c)
+{
+    return c.item == s->segment->count;
+}
+
+/* Packs when each is filled within tokens, up to a most; their cuts are kept. */
+static int32_t fill(const stream *s, int64_t tokens, int32_t most, cut *cuts)
+{
+    cut end = before_item(s, s->segment->count), at = before_item(s, 0);
+    int32_t packs = 0;
+
+    for (; packs < most && !is_end(s, at); packs++) {
+        if (cuts != NULL)
+            cuts[packs] = at;
+        at = reach(s, at, end, tokens);
+    }
+    for (int32_t j = packs; cuts != NULL && j < most; j++)
+        cuts[j] = end;
+    return is_end(s, at) ? packs : INT32_MAX;
+}
+
+/* Quantiles, moved back where a pack would pass the limit; whether all fits. */
+static int clamp_quantiles(stream *s, int32_t packs)
+{
+    cut end = before_item(s, s->segment->count);
+
+    for (int32_t j = 1; j < packs; j++)
+        s->cuts[j] = reach(s, s->cuts[j - 1], s->cuts[j], s->segment->limit.tokens);
+    return is_end(s, reach(s, s->cuts[packs - 1], end, s->segment->limit.tokens));
+}
+
+/* Where quantiles leave too much for the last packs: fills all packs alike, within
+ * the fewest tokens that do. */
+static void fill_evenly(stream *s, int32_t packs)
+{
+    int64_t low = 0, high = sp__min(s->segment->limit.tokens, s->tokens);
+
+    while (low + 1 < high) {
+        int64_t middle = low + (high - low) / 2;
+
+        if (fill(s, middle, packs, NULL) <= packs)
+            high = middle;
+        else
+            low = middle;
+    }
+    fill(s, high, packs, s->cuts);
+}
+
+static void open_stream(stream *s, const sp__yardstick *y, const sp__segment *segment,
+                        const int64_t *lengths, int pass)
+{
+    *s = (stream){ .yardstick = y, .segment = segment, .lengths = lengths, .pass = pass };
+    for (int32_t i = 0; i < segment->count; i++) {
+        s->total += cost_of(s, i);
+        s->tokens += sp__padded_size(&segment->limit, length_of(s, i));
+    }
+}
+
 static sp_status start_stream(stream *s, const sp__yardstick *y, const sp__segment *segment,
                               const int64_t *lengths, int pass, const sp__shares *shares,
                               sp__arena *scratch)
 {
-    s->yardstick = y;
-    s->segment = segment;
-    s->lengths = lengths;
-    s->pass = pass;
-    s->total = 0;
-    for (int32_t i = 0; i < segment->count; i++)
-        s->total += cost_of(s, i);
+    open_stream(s, y, segment, lengths, pass);
     SP_TAKE(scratch, s->cuts, shares->packs[pass]);
-    find_cuts(s, shares->weight[pass], shares->packs[pass]);
+    find_quantiles(s, shares->weight[pass], shares->packs[pass]);
+    if (sp__is_limited(&segment->limit) && !clamp_quantiles(s, shares->packs[pass]))
+        fill_evenly(s, shares->packs[pass]);
     return SP_OK;
+}
+
+int32_t sp__cut_fewest(const sp__yardstick *y, const sp__segment *segment, const int64_t *lengths,
+                       int pass)
+{
+    stream s = { .yardstick = y, .segment = segment, .lengths = lengths, .pass = pass };
+
+    if (segment->count == 0 || !sp__is_limited(&segment->limit))
+        return segment->count > 0;
+    return fill(&s, segment->limit.tokens, INT32_MAX, NULL);
 }
 
 /* The ends of an item's slices: its forward cuts and its backward cuts in one

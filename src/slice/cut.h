@@ -15,6 +15,7 @@
 #define SP_SLICE_CUT_H
 
 #include "schedule/draft.h"
+#include "slice/limit.h"
 #include "slice/measure.h"
 
 /* One run of samples whose packs are theirs alone: a merge, or a replica's own. */
@@ -22,6 +23,7 @@ typedef struct sp__segment {
     const int32_t *sample; /* [count] in stream order */
     int32_t count;
     int32_t sliceable;     /* 0: cuts fall between samples only */
+    sp__limit limit;       /* of each pack; a single sample that cannot be cut may pass it */
 } sp__segment;
 
 /* Packs that a segment is cut into, with the share of each. */
@@ -30,13 +32,17 @@ typedef struct sp__shares {
     int32_t packs[2];
 } sp__shares;
 
+/* Fewest packs of a pass that keep the segment's limit, its samples in order. */
+int32_t sp__cut_fewest(const sp__yardstick *yardstick, const sp__segment *segment,
+                       const int64_t *lengths, int pass);
+
 /* Most slices that a segment can give. */
 static inline int64_t sp__cut_most_slices(const sp__segment *s, const sp__shares *shares)
 {
     return (int64_t)s->count + shares->packs[0] + shares->packs[1];
 }
 
-/* Cuts a segment. For each pass, slices [sp__cut_most_slices()] receive the
+/* Cuts a segment, given at least its fewest packs. For each pass, slices [sp__cut_most_slices()] receive the
  * segment's slices in the order to run and first [packs] the place of each
  * pack's first; count receives the number of slices. Places are SP__SPLIT. */
 sp_status sp__cut_segment(const sp__yardstick *yardstick, const sp__segment *segment,

@@ -70,10 +70,10 @@ static void i1_a_token_in_two_shards_is_refused(void **state)
     expect_refusal(&p, "I1");
 }
 
-static void i1_a_sample_in_two_slices_of_one_pack_is_refused(void **state)
+static void i1_a_sample_on_two_replicas_without_a_merge_is_refused(void **state)
 {
     small_plan p = small_plan_of_two_stages();
-    small_pack *pack = &p.pack[1][SP_FORWARD][3];
+    small_pack *pack = &p.pack[0][SP_FORWARD][3];
 
     (void)state;
     pack->slices = pack->shards[0] = 2;
@@ -286,8 +286,9 @@ static void i8_a_shared_pack_with_other_slices_on_a_replica_is_refused(void **st
 
     (void)state;
     pack->slices = 3;
-    pack->slice[1] = (plain_piece){ 3, 16, 16 };
-    pack->slice[2] = (plain_piece){ 3, 0, 16 };
+    pack->slice[0] = (plain_piece){ 3, 40, 24 };
+    pack->slice[1] = (plain_piece){ 3, 32, 8 };
+    pack->slice[2] = (plain_piece){ 3, 0, 32 };
     expect_refusal(&p, "I8");
 }
 
@@ -327,7 +328,7 @@ int main(void)
         cmocka_unit_test(i1_a_token_without_shard_is_refused),
         cmocka_unit_test(i1_a_sample_without_slice_is_refused),
         cmocka_unit_test(i1_a_token_in_two_shards_is_refused),
-        cmocka_unit_test(i1_a_sample_in_two_slices_of_one_pack_is_refused),
+        cmocka_unit_test(i1_a_sample_on_two_replicas_without_a_merge_is_refused),
         cmocka_unit_test(i1_a_shard_outside_its_packs_slices_is_refused),
         cmocka_unit_test(i1_a_slice_past_its_samples_end_is_refused),
         cmocka_unit_test(i1_a_token_run_backward_on_another_replica_is_refused),

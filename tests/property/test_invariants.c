@@ -2,12 +2,14 @@
  * test_invariants.c - thousands of random cases: every plan keeps every invariant.
  *
  * SLIMPACK_CASES sets how many (2000), SLIMPACK_SEED runs a single one again, as
- * the report of a failure names it. A case may end in SP_ERR_INFEASIBLE or
+ * the report of a failure names it. A plan is made twice and by a second planner,
+ * with the same digest, and replayed, with the same times. A case may end in SP_ERR_INFEASIBLE or
  * SP_ERR_OVERFLOW only when it sets a limit that explains it.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../support/checker.h"
 #include "../support/expect.h"
@@ -61,6 +63,46 @@ static void check_digests(const random_case *c, case_handles *h, const sp_schedu
     sp_planner_destroy(second);
 }
 
+static void check_replayed_rank(const random_case *c, const sp_schedule *schedule,
+                                const sp_simulation *simulation, int32_t rank)
+{
+    sp_stage_view planned = SP_STAGE_VIEW_INIT, replayed = SP_STAGE_VIEW_INIT;
+
+    for (int32_t i = 0; i < sp_schedule_op_count(schedule); i++) {
+        sp_op_view op = SP_OP_VIEW_INIT;
+        int64_t start = -1, end = -1;
+
+        if (sp_schedule_op(schedule, rank, i, &op) != SP_OK ||
+            sp_simulation_op(simulation, rank, i, &start, &end) != SP_OK)
+            blame(c, sp_error_message());
+        if (start != op.start_ps || end != op.end_ps)
+            blame(c, "sp_simulate gives an op other times than the plan");
+    }
+    if (sp_schedule_stage(schedule, rank, &planned) != SP_OK ||
+        sp_simulation_stage(simulation, rank, &replayed) != SP_OK)
+        blame(c, sp_error_message());
+    if (memcmp(&planned, &replayed, sizeof planned) != 0)
+        blame(c, "sp_simulate gives a device other memory than the plan");
+}
+
+/* A plan replayed on the machine that it was made for takes what it says. */
+static void check_replay(const random_case *c, const case_handles *h, const sp_schedule *schedule)
+{
+    sp_stats planned = SP_STATS_INIT, replayed = SP_STATS_INIT;
+    sp_simulation *simulation;
+
+    if (sp_simulate(schedule, h->model, h->device, &simulation) != SP_OK)
+        blame(c, sp_error_message());
+    for (int32_t rank = 0; rank < sp_topology_size(h->topology); rank++)
+        check_replayed_rank(c, schedule, simulation, rank);
+    assert_int_equal(sp_schedule_stats(schedule, &planned), SP_OK);
+    assert_int_equal(sp_simulation_stats(simulation, &replayed), SP_OK);
+    if (planned.makespan_ps != replayed.makespan_ps || planned.ideal_ps != replayed.ideal_ps ||
+        planned.bubble_ppm != replayed.bubble_ppm || planned.peak_bytes != replayed.peak_bytes)
+        blame(c, "sp_simulate gives other stats than the plan");
+    sp_simulation_destroy(simulation);
+}
+
 /* Whether the case had a plan. */
 static int run_case(uint64_t seed)
 {
@@ -79,6 +121,7 @@ static int run_case(uint64_t seed)
             blame(&c, why);
         if (sp_schedule_check(schedule) != SP_OK)
             blame(&c, sp_error_message());
+        check_replay(&c, &h, schedule);
         check_digests(&c, &h, schedule);
     }
     sp_schedule_destroy(schedule);

@@ -18,6 +18,7 @@
 typedef struct plain_chunk {
     struct plain_chunk *next;
     size_t used, size;
+    _Alignas(max_align_t) char data[];
 } plain_chunk;
 
 /* What reading needs at every step. */
@@ -60,7 +61,7 @@ void *plain_take(plain_plan *plan, int64_t count, size_t size)
 
     if (c == NULL || c->size - c->used < bytes)
         c = plan->memory = new_chunk(bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES, c);
-    out = (char *)(c + 1) + c->used;
+    out = c->data + c->used;
     c->used += bytes;
     return memset(out, 0, bytes);
 }

@@ -148,7 +148,9 @@ static void fill_counts(random_case *c, uint64_t *s, int kinds)
     else if (random_case_value(c, SP_PLANNER_POLICY, 0) != SP_POLICY_SLIMPACK || most < 4)
         c->has_cap = 1;
     set(c, SP_PLANNER_MAX_PACKS, most);
-    c->limits.max_packs = most;
+    /* fixed-pack takes the packs that it gets, as what it stands for would. */
+    if (random_case_value(c, SP_PLANNER_POLICY, 0) != SP_POLICY_FIXED_PACK)
+        c->limits.max_packs = most;
 }
 
 static void fill_slicing(random_case *c, uint64_t *s)
@@ -157,7 +159,9 @@ static void fill_slicing(random_case *c, uint64_t *s)
     c->limits.pad_multiple = one_in(s, 3) ? PICK(s, 2, 8, 16, 7) : 1;
     set(c, SP_PLANNER_ALIGNMENT, c->limits.alignment);
     set(c, SP_PLANNER_PAD_MULTIPLE, c->limits.pad_multiple);
-    if (one_in(s, 6)) {
+    if (random_case_value(c, SP_PLANNER_POLICY, 0) == SP_POLICY_UNIFORM_SLICE && one_in(s, 2))
+        set(c, SP_PLANNER_SLICE_TOKENS, c->limits.alignment * (1 + random_below(s, 512)));
+    if (random_case_value(c, SP_PLANNER_POLICY, 0) != SP_POLICY_UNIFORM_SLICE && one_in(s, 6)) {
         set(c, SP_PLANNER_SLICING, 0);
         c->limits.whole_samples = 1;
     }
@@ -183,8 +187,6 @@ static void fill_policy(random_case *c, uint64_t *s)
         set(c, SP_PLANNER_KEEP_ORDER, 1);
         c->limits.keep_order = 1;
     }
-    if (policy == SP_POLICY_UNIFORM_SLICE && one_in(s, 2))
-        set(c, SP_PLANNER_SLICE_TOKENS, 1 + random_below(s, 4096));
     if (one_in(s, 10))
         set(c, SP_PLANNER_LOCKSTEP, 1);
 }
@@ -198,24 +200,37 @@ static int64_t longest(const random_case *c)
     return most;
 }
 
-/* Limits that may leave no plan. */
+/* A token cap that is often near what the batch needs at least. */
+static int64_t token_cap(const random_case *c, uint64_t *s)
+{
+    int64_t slots = random_case_value(c, SP_PLANNER_MAX_PACKS, 1), tokens = 0;
+
+    for (int64_t i = 0; i < c->count; i++)
+        tokens += c->length[i];
+    return 1 + random_below(s, 2 * longest(c) + 64) + (one_in(s, 4) ? 0 : 2 * tokens / slots);
+}
+
+/* Limits that may leave no plan. The memory of a device is too little for most
+ * models on so few ranks, so it is often lifted. */
 static void fill_caps(random_case *c, uint64_t *s)
 {
     if (one_in(s, 4)) {
-        c->limits.max_pack_tokens = 1 + random_below(s, 2 * longest(c) + 64);
+        c->limits.max_pack_tokens = token_cap(c, s);
         set(c, SP_PLANNER_MAX_PACK_TOKENS, c->limits.max_pack_tokens);
         set(c, SP_PLANNER_OVERSIZE, random_below(s, 2));
     }
     if (one_in(s, 6)) {
-        c->limits.max_pack_samples = 1 + random_below(s, 4);
+        c->limits.max_pack_samples = 1 + random_below(s, 40);
         set(c, SP_PLANNER_MAX_PACK_SAMPLES, c->limits.max_pack_samples);
     }
-    if (one_in(s, 4)) {
-        c->limits.memory_bytes = PICK(s, 20, 60, 141, 400) * 1000000000;
+    if (one_in(s, 8))
+        c->limits.memory_bytes = PICK(s, 20, 80, 200, 1000) * 1000000000;
+    else if (!one_in(s, 8))
+        c->limits.memory_bytes = INT64_MAX;
+    if (c->limits.memory_bytes > 0)
         set(c, SP_PLANNER_MEMORY_BYTES, c->limits.memory_bytes);
-    }
     if (c->limits.max_pack_tokens > 0 || c->limits.max_pack_samples > 0 ||
-        c->limits.memory_bytes > 0 || strcmp(c->device, "ideal") != 0)
+        c->limits.memory_bytes < INT64_MAX)
         c->has_cap = 1;
 }
 
