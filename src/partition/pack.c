@@ -171,25 +171,26 @@ static void append(pass_cursor *c, const sp__slice *slices, int32_t count, const
 }
 
 static sp_status open_lane(const sp__packing *p, sp__lane *lane, int64_t slices, int32_t cp,
-                           pass_cursor cursor[2])
+                           pass_cursor cursor[2], sp__arena *arena)
 {
     for (int pass = 0; pass < 2; pass++) {
         sp__packs *packs = &lane->pass[pass];
 
         packs->count = p->shares.packs[pass];
-        SP_TAKE(p->arena, packs->first, (int64_t)packs->count + 1);
-        SP_TAKE(p->arena, packs->merge, packs->count);
-        SP_TAKE(p->arena, packs->slices, slices);
-        SP_TAKE(p->arena, packs->load, (int64_t)packs->count * cp);
+        SP_TAKE(arena, packs->first, (int64_t)packs->count + 1);
+        SP_TAKE(arena, packs->merge, packs->count);
+        SP_TAKE(arena, packs->slices, slices);
+        SP_TAKE(arena, packs->load, (int64_t)packs->count * cp);
         cursor[pass] = (pass_cursor){ packs, 0, 0 };
     }
     return SP_OK;
 }
 
-static sp_status append_own(const sp__packing *p, int32_t replica, pass_cursor cursor[2])
+static sp_status append_own(const sp__packing *p, int32_t replica, pass_cursor cursor[2],
+                            sp__arena *arena)
 {
     sp__segment segment = own_segment(p, replica);
-    sp__arena_mark mark = sp__arena_here(p->arena);
+    sp__arena_mark mark = sp__arena_here(arena);
     sp__slice *slices[2];
     int32_t *first[2], count;
     sp__shares shares;
@@ -199,18 +200,19 @@ static sp_status append_own(const sp__packing *p, int32_t replica, pass_cursor c
         shares.weight[pass] = p->shares.weight[pass] + cursor[pass].pack;
     }
     for (int pass = 0; pass < 2; pass++) {
-        SP_TAKE(p->arena, slices[pass], sp__cut_most_slices(&segment, &shares));
-        SP_TAKE(p->arena, first[pass], shares.packs[pass]);
+        SP_TAKE(arena, slices[pass], sp__cut_most_slices(&segment, &shares));
+        SP_TAKE(arena, first[pass], shares.packs[pass]);
     }
-    SP_TRY(sp__cut_segment(p->yardstick, &segment, &shares, p->lengths, p->arena, slices, first,
+    SP_TRY(sp__cut_segment(p->yardstick, &segment, &shares, p->lengths, arena, slices, first,
                            &count));
     for (int pass = 0; pass < 2; pass++)
         append(&cursor[pass], slices[pass], count, first[pass], shares.packs[pass], -1);
-    sp__arena_rewind(p->arena, mark);
+    sp__arena_rewind(arena, mark);
     return SP_OK;
 }
 
-sp_status sp__pack_lane(const sp__packing *p, int32_t replica, sp__draft *draft)
+sp_status sp__pack_lane(const sp__packing *p, int32_t replica, sp__draft *draft,
+                        sp__arena *arena)
 {
     const sp__assignment *a = p->assignment;
     int64_t most = (int64_t)a->first[replica + 1] - a->first[replica] + p->shares.packs[0] +
@@ -220,7 +222,7 @@ sp_status sp__pack_lane(const sp__packing *p, int32_t replica, sp__draft *draft)
     for (int32_t g = 0; g < a->merges; g++)
         if (replica >= a->merge[g].first && replica < a->merge[g].first + a->merge[g].replicas)
             most += p->merged[g].count;
-    SP_TRY(open_lane(p, &draft->lane[replica], most, draft->cp, cursor));
+    SP_TRY(open_lane(p, &draft->lane[replica], most, draft->cp, cursor, arena));
     for (int32_t g = 0; g < a->merges; g++) {
         const struct sp__merge_packs *m = &p->merged[g];
 
@@ -230,7 +232,7 @@ sp_status sp__pack_lane(const sp__packing *p, int32_t replica, sp__draft *draft)
             append(&cursor[pass], m->slices[pass], m->count, m->first[pass], m->packs[pass], g);
     }
     if (cursor[0].pack < p->shares.packs[0] || cursor[1].pack < p->shares.packs[1])
-        SP_TRY(append_own(p, replica, cursor));
+        SP_TRY(append_own(p, replica, cursor, arena));
     for (int pass = 0; pass < 2; pass++)
         cursor[pass].packs->first[cursor[pass].pack] = cursor[pass].slice;
     return SP_OK;

@@ -34,7 +34,9 @@ sp_status sp__pack_fewest(const sp__packing *packing, int32_t fewest[2]);
 /* Gives every merge its packs and cuts them. only >= 0: those of that replica alone. */
 sp_status sp__pack_merges(sp__packing *packing, int32_t only);
 
-/* Makes the packs of one replica: draft->lane[replica] is filled but for its loads. */
-sp_status sp__pack_lane(const sp__packing *packing, int32_t replica, sp__draft *draft);
+/* Makes the packs of one replica: draft->lane[replica] is filled but for its loads.
+ * Memory comes from arena, so that replicas can be made at the same time. */
+sp_status sp__pack_lane(const sp__packing *packing, int32_t replica, sp__draft *draft,
+                        sp__arena *arena);
 
 #endif

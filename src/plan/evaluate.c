@@ -9,9 +9,10 @@ sp__sim sp__step_sim(const sp__step *step)
     const struct sp_planner *p = step->planner;
 
     return (sp__sim){ .rates = &p->target.rates, .memory = p->target.memory, .shape = &p->shape,
-                      .draft = &step->draft,
+                      .draft = &step->draft, .workers = &step->workers,
                       .run_ahead = (int32_t)sp__planner_value(p, SP_PLANNER_RUN_AHEAD) *
-                                   step->run_ahead };
+                                   step->run_ahead,
+                      .lockstep = (int32_t)sp__planner_value(p, SP_PLANNER_LOCKSTEP) };
 }
 
 sp_status sp__step_simulate(const sp__step *step, sp__timeline *timeline)
@@ -19,9 +20,9 @@ sp_status sp__step_simulate(const sp__step *step, sp__timeline *timeline)
     sp__sim sim = sp__step_sim(step);
 
     if (!step->is_1f1b)
-        return sp__simulate_greedy(&sim, step->arena, timeline);
+        return sp__simulate_greedy(&sim, timeline);
     sp__order_1f1b(&step->draft, sim.rates->stages, timeline);
-    return sp__simulate_order(&sim, step->arena, timeline);
+    return sp__simulate_order(&sim, timeline);
 }
 
 static sp_status open_timeline(const sp__step *step, int32_t lanes, sp__timeline *out)
@@ -76,7 +77,7 @@ sp_status sp__step_evaluate_lane(const sp__step *step, int32_t replica, int64_t 
     sim.draft = &alone;
     sim.first_lane = replica;
     SP_TRY(open_timeline(step, 1, &timeline));
-    SP_TRY(sp__simulate_greedy(&sim, step->arena, &timeline));
+    SP_TRY(sp__simulate_greedy(&sim, &timeline));
     *makespan = sp__makespan(&sim, &timeline);
     sp__arena_rewind(step->arena, mark);
     return SP_OK;

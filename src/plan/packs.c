@@ -68,25 +68,41 @@ void sp__step_use(sp__step *step, const sp__pack_shape *shape)
     step->draft.merges = step->assignment.merges;
 }
 
-static sp_status make_lane(const sp__packing *packing, int32_t lane, sp__draft *draft)
+static sp_status make_lane(const sp__packing *packing, int32_t lane, sp__draft *draft,
+                           sp__arena *arena)
 {
-    SP_TRY(sp__pack_lane(packing, lane, draft));
+    SP_TRY(sp__pack_lane(packing, lane, draft, arena));
     SP_TRY(sp__place_context(draft, lane, packing->yardstick, packing->lengths, packing->samples,
-                             packing->arena));
+                             arena));
     return sp__lane_finish(draft, lane, packing->lengths, packing->samples,
-                           &packing->yardstick->attention, packing->arena);
+                           &packing->yardstick->attention, arena);
+}
+
+/* What the workers share while they make lanes. */
+typedef struct lanes_job {
+    const sp__packing *packing;
+    sp__draft *draft;
+} lanes_job;
+
+static sp_status lane_job(void *context, int32_t lane, sp__arena *arena)
+{
+    const lanes_job *job = context;
+
+    return make_lane(job->packing, lane, job->draft, arena);
 }
 
 static sp_status make_lanes(sp__step *step)
 {
+    lanes_job job = { .draft = &step->draft };
     sp__packing packing;
 
+    for (int32_t i = 1; i < step->workers.threads; i++)
+        sp__arena_reset(&step->workers.arena[i]);
     SP_TAKE(step->arena, step->draft.lane, step->draft.lanes);
     SP_TRY(start_packing(step, &step->shape, &packing));
     SP_TRY(sp__pack_merges(&packing, -1));
-    for (int32_t r = 0; r < step->draft.lanes; r++)
-        SP_TRY(make_lane(&packing, r, &step->draft));
-    return SP_OK;
+    job.packing = &packing;
+    return sp__run_jobs(&step->workers, step->draft.lanes, lane_job, &job);
 }
 
 /* Padding counts anew for every slice that the other pass's cuts make, so a pack
@@ -125,7 +141,7 @@ sp_status sp__step_try(sp__step *step, const sp__pack_shape *shape, int32_t repl
     SP_TAKE(step->arena, step->draft.lane, all.lanes);
     SP_TRY(start_packing(step, shape, &packing));
     SP_TRY(sp__pack_merges(&packing, replica));
-    SP_TRY(make_lane(&packing, replica, &step->draft));
+    SP_TRY(make_lane(&packing, replica, &step->draft, step->arena));
     SP_TRY(sp__step_evaluate_lane(step, replica, makespan));
     step->draft = all;
     sp__arena_rewind(step->arena, mark);

@@ -35,6 +35,7 @@ static sp_status write(const sp__step *step, struct sp_schedule **out)
 
     SP_TRY(sp__schedule_from_draft(&p->alloc, &p->shape, &step->draft, b->lengths, b->count,
                                    step->arena, &schedule));
+    schedule->lockstep = sim.lockstep;
     status = sp__step_simulate(step, &schedule->timeline);
     if (status == SP_OK)
         status = sp__stats_fill(&sim, &schedule->timeline, b->lengths, b->count,

@@ -11,7 +11,7 @@ static const sp__param rows[] = {
       "how samples become packs" },
     { SP_PLANNER_EFFORT, "effort", "", "fast,balanced,thorough", 0, 2, 1,
       "how long to search on the simulator" },
-    { SP_PLANNER_THREADS, "threads", "threads", "", 1, 256, 1,
+    { SP_PLANNER_THREADS, "threads", "threads", "", 1, SP__MAX_THREADS, 1,
       "threads that plan; they never change the plan" },
     { SP_PLANNER_MEMORY_BYTES, "memory_bytes", "bytes", "", 0, INT64_MAX, 0,
       "memory cap of a device; 0 takes the device's" },
@@ -131,7 +131,8 @@ sp_status sp_planner_create(const sp_topology *topology, const sp_model *model,
     p->shape = topology->shape;
     p->device_memory = sp__device_value(device, SP_DEVICE_MEMORY_BYTES);
     sp__param_defaults(&sp__planner_table, p->values);
-    sp__arena_init(&p->arena, &p->alloc);
+    for (int32_t i = 0; i < SP__MAX_THREADS; i++)
+        sp__arena_init(&p->arena[i], &p->alloc);
     status = sp__target_init(&p->target, model, device, &p->shape, &p->alloc);
     if (status != SP_OK) {
         sp__free(&alloc, p);
@@ -148,7 +149,8 @@ void sp_planner_destroy(sp_planner *planner)
     if (planner == NULL)
         return;
     alloc = planner->alloc;
-    sp__arena_destroy(&planner->arena);
+    for (int32_t i = 0; i < SP__MAX_THREADS; i++)
+        sp__arena_destroy(&planner->arena[i]);
     sp__target_free(&planner->target, &alloc);
     sp__free(&alloc, planner);
 }

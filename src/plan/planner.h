@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/params.h"
+#include "base/workers.h"
 #include "cost/target.h"
 
 #define SP__PLANNER_PARAMS 20
@@ -18,7 +19,7 @@ struct sp_planner {
     sp__target target;
     int64_t device_memory;
     int64_t values[SP__PLANNER_PARAMS]; /* row key - 1 */
-    sp__arena arena;
+    sp__arena arena[SP__MAX_THREADS]; /* the first is the step's, others a worker's */
 };
 
 /* Value of one ::sp_planner_key; every key's row is key - 1. */

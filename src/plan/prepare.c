@@ -111,7 +111,9 @@ sp_status sp__step_start(sp__step *step, struct sp_planner *planner, const struc
 
     step->planner = planner;
     step->batch = batch;
-    step->arena = &planner->arena;
+    step->arena = &planner->arena[0];
+    step->workers = (sp__workers){ planner->arena,
+                                   (int32_t)sp__planner_value(planner, SP_PLANNER_THREADS) };
     step->is_1f1b = 0;
     step->memory = sp__planner_memory(planner);
     step->memory_share = SP__MEMORY_SHARE;

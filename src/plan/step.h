@@ -20,7 +20,8 @@ typedef struct sp__pack_shape {
 typedef struct sp__step {
     struct sp_planner *planner;
     const struct sp_batch *batch;
-    sp__arena *arena;
+    sp__arena *arena;        /* the first worker's */
+    sp__workers workers;
     sp__totals totals;
     sp__yardstick yardstick;
     sp__limit limit;         /* of a pack of one replica */

@@ -44,6 +44,7 @@ struct sp_schedule {
     int32_t merges;
     int32_t alignment;
     int32_t pad_multiple;
+    int32_t lockstep;         /* replicas run pack k together when simulated */
     int64_t *lengths;         /* [count] */
     sp__merge *merge;         /* [merges] */
     int64_t *slice_first[2];  /* [dp * packs + 1] */

@@ -24,13 +24,17 @@
 
 #define NO_PASS (-1)
 
-/* What a stage would do next. */
-typedef struct choice {
-    int64_t time; /* SP__NEVER when nothing is known to do */
-    int8_t pass;
+/* A stage of a lane: what it could do, and what it would do next. Input times and
+ * the permission are kept up to date by what changes them, not asked for again. */
+typedef struct station {
+    int64_t ready[2];   /* when the input of its next pack is there, by pass */
+    int64_t time;       /* of its next act, SP__NEVER when it knows of none */
+    int64_t window;     /* work that it may run ahead */
+    int32_t permitted;  /* forward packs that it may have run by now */
+    int8_t pass;        /* of its next act */
     int8_t waiting;     /* pass of the merged pack it waits for, or NO_PASS */
     int8_t reported[2]; /* whether its next merged pack counts as ready here */
-} choice;
+} station;
 
 /* Where the replicas of a merged pack meet, for each stage. */
 typedef struct meeting {
@@ -41,11 +45,11 @@ typedef struct meeting {
 
 typedef struct greedy {
     sp__machine machine;
-    choice *choice;     /* [lanes * pp] */
+    station *station;   /* [lanes * pp] */
     int32_t *best;      /* [lanes] stage that would act first */
     meeting *meeting;   /* [shared packs * pp] */
     int64_t *work;      /* [lanes * (forward packs + 1)] prefix sums of forward work */
-    int64_t *largest;   /* [lanes] forward pack */
+    int32_t *needs;     /* [lanes * backward packs] */
     sp__heap heap;      /* lanes by the time of their best */
 } greedy;
 
@@ -59,56 +63,77 @@ static meeting *meeting_of(const greedy *g, int32_t number, int32_t stage)
     return &g->meeting[(int64_t)number * g->machine.pp + stage];
 }
 
-/* Forward work in units that need no stage: what the pack costs on the first. */
-static void measure_work(greedy *g)
+/* What a forward pack costs on the first stage, exchanges left out. */
+static int64_t forward_cost(const sp__machine *m, int32_t lane, int32_t k)
 {
-    const sp__machine *m = &g->machine;
-    int32_t packs = m->sim->draft->packs[SP_FORWARD];
+    int64_t most = 0;
 
-    for (int32_t r = 0; r < m->lanes; r++) {
-        const sp__load *load = sp__machine_packs(m, r, SP_FORWARD)->load;
-        int64_t *work = g->work + (int64_t)r * (packs + 1);
+    for (int32_t copy = 0; copy < m->copies; copy++) {
+        const sp__load *load = sp__machine_packs(m, lane + copy, SP_FORWARD)->load;
 
-        work[0] = 0;
-        g->largest[r] = 0;
-        for (int32_t k = 0; k < packs; k++) {
-            int64_t cost = sp__load_cost(m->sim->rates, 0, SP_FORWARD, &load[(int64_t)k * m->cp],
-                                         1, 0);
-
-            work[k + 1] = work[k] + sp__max(cost, 0) / 4;
-            g->largest[r] = sp__max(g->largest[r], work[k + 1] - work[k]);
-        }
+        most = sp__max(most, sp__load_cost(m->sim->rates, 0, SP_FORWARD,
+                                           &load[(int64_t)k * m->cp], 1, 0));
     }
+    return most;
 }
 
-static int is_permitted(const greedy *g, int32_t lane, int32_t stage)
+/* Forward work in units that need no stage, and from it the windows. */
+static void measure_work(greedy *g, int32_t lane)
 {
     const sp__machine *m = &g->machine;
     const sp__draft *d = m->sim->draft;
-    const sp__stage_state *state = &m->stage[stage_of(g, lane, stage)];
-    const int64_t *work = g->work + (int64_t)lane * (d->packs[SP_FORWARD] + 1);
-    int32_t k = state->next[SP_FORWARD], b = state->next[SP_BACKWARD];
-    int32_t needed;
+    int64_t *work = g->work + (int64_t)lane * (d->packs[SP_FORWARD] + 1);
+    int64_t largest = 0;
 
-    if (b == d->packs[SP_BACKWARD])
-        return 1;
-    needed = d->lane[m->first + lane].needs[b];
-    return k <= needed || work[k + 1] - work[needed + 1] <=
-                              (sp__int128)m->sim->run_ahead * (m->pp - stage) * g->largest[lane] / 16;
+    work[0] = 0;
+    for (int32_t k = 0; k < d->packs[SP_FORWARD]; k++) {
+        int64_t cost = forward_cost(m, lane, k) / 4;
+
+        work[k + 1] = work[k] + cost;
+        largest = sp__max(largest, cost);
+    }
+    for (int32_t s = 0; s < m->pp; s++) {
+        sp__int128 window = (sp__int128)m->sim->run_ahead * (m->pp - s) * largest / 16;
+
+        g->station[stage_of(g, lane, s)].window = window > SP__LONGEST ? SP__LONGEST
+                                                                       : (int64_t)window;
+    }
+    for (int32_t k = 0; k < d->packs[SP_BACKWARD]; k++)
+        g->needs[(int64_t)lane * d->packs[SP_BACKWARD] + k] = sp__machine_needs(m, lane, k);
+}
+
+/* Moves the permission on after the stage's next backward has changed. */
+static void permit(greedy *g, int32_t lane, int32_t stage)
+{
+    const sp__machine *m = &g->machine;
+    const sp__draft *d = m->sim->draft;
+    station *s = &g->station[stage_of(g, lane, stage)];
+    const int64_t *work = g->work + (int64_t)lane * (d->packs[SP_FORWARD] + 1);
+    int32_t b = m->stage[stage_of(g, lane, stage)].next[SP_BACKWARD];
+    int64_t limit = INT64_MAX;
+
+    if (b < d->packs[SP_BACKWARD]) {
+        int32_t needed = g->needs[(int64_t)lane * d->packs[SP_BACKWARD] + b];
+
+        limit = work[needed + 1] + s->window;
+    }
+    while (s->permitted < d->packs[SP_FORWARD] && work[s->permitted + 1] <= limit)
+        s->permitted++;
 }
 
 static void look(greedy *g, int32_t lane, int32_t stage);
 
 /* A merged pack that has become ready in one more replica; the last one wakes all. */
-static void report(greedy *g, int32_t lane, int32_t stage, int pass, int32_t number, int64_t ready)
+static void report(greedy *g, int32_t lane, int32_t stage, int pass, int32_t number)
 {
     const sp__machine *m = &g->machine;
+    station *s = &g->station[stage_of(g, lane, stage)];
     int32_t k = m->stage[stage_of(g, lane, stage)].next[pass];
     const sp__merge *merge = &m->sim->draft->merge[sp__machine_packs(m, lane, pass)->merge[k]];
     meeting *meet = meeting_of(g, number, stage);
 
-    g->choice[stage_of(g, lane, stage)].reported[pass] = 1;
-    meet->ready = sp__max(meet->ready, ready);
+    s->reported[pass] = 1;
+    meet->ready = sp__max(meet->ready, s->ready[pass]);
     if (++meet->reports < merge->replicas)
         return;
     for (int32_t i = 0; i < merge->replicas; i++)
@@ -116,56 +141,71 @@ static void report(greedy *g, int32_t lane, int32_t stage, int pass, int32_t num
             look(g, merge->first - m->first + i, stage);
 }
 
+/* When all replicas of a merged pack have its input. */
+static int64_t all_ready(greedy *g, int32_t lane, int32_t stage, int pass, int32_t number)
+{
+    const sp__machine *m = &g->machine;
+    int32_t k = m->stage[stage_of(g, lane, stage)].next[pass];
+    const sp__merge *merge = &m->sim->draft->merge[sp__machine_packs(m, lane, pass)->merge[k]];
+
+    if (!g->station[stage_of(g, lane, stage)].reported[pass])
+        report(g, lane, stage, pass, number);
+    return meeting_of(g, number, stage)->reports < merge->replicas
+               ? SP__NEVER : meeting_of(g, number, stage)->ready;
+}
+
 /* When a stage could run its next pack of a pass, as far as is known. */
 static int64_t possible(greedy *g, int32_t lane, int32_t stage, int pass)
 {
-    const sp__machine *m = &g->machine;
-    const sp__stage_state *state = &m->stage[stage_of(g, lane, stage)];
-    int64_t ready = sp__machine_ready(m, lane, stage, pass);
-    int32_t number, k = state->next[pass];
+    const sp__stage_state *state = &g->machine.stage[stage_of(g, lane, stage)];
+    const station *s = &g->station[stage_of(g, lane, stage)];
+    int64_t ready = s->ready[pass];
+    int32_t number;
 
-    if (ready == SP__NEVER || (pass == SP_FORWARD && !is_permitted(g, lane, stage)))
+    if (ready == SP__NEVER || (pass == SP_FORWARD && state->next[SP_FORWARD] >= s->permitted))
         return SP__NEVER;
-    number = sp__machine_shared(m, lane, pass, k);
-    if (number >= 0) {
-        const sp__merge *merge = &m->sim->draft->merge[sp__machine_packs(m, lane, pass)->merge[k]];
-
-        if (!g->choice[stage_of(g, lane, stage)].reported[pass])
-            report(g, lane, stage, pass, number, ready);
-        if (meeting_of(g, number, stage)->reports < merge->replicas)
-            return SP__NEVER;
-        ready = meeting_of(g, number, stage)->ready;
-    }
+    number = sp__machine_shared(&g->machine, lane, pass, state->next[pass]);
+    if (number >= 0)
+        ready = all_ready(g, lane, stage, pass, number);
     return sp__max(ready, state->free);
 }
 
 static void choose(greedy *g, int32_t lane, int32_t stage)
 {
-    choice *c = &g->choice[stage_of(g, lane, stage)];
+    station *s = &g->station[stage_of(g, lane, stage)];
     int64_t backward, forward;
 
-    if (c->waiting == SP_BACKWARD) {
-        c->time = SP__NEVER;
+    if (s->waiting == SP_BACKWARD) {
+        s->time = SP__NEVER;
         return;
     }
     backward = possible(g, lane, stage, SP_BACKWARD);
-    forward = c->waiting == SP_FORWARD ? SP__NEVER : possible(g, lane, stage, SP_FORWARD);
-    c->pass = backward <= forward ? SP_BACKWARD : SP_FORWARD;
-    c->time = sp__min(backward, forward);
+    forward = s->waiting == SP_FORWARD ? SP__NEVER : possible(g, lane, stage, SP_FORWARD);
+    s->pass = backward <= forward ? SP_BACKWARD : SP_FORWARD;
+    s->time = sp__min(backward, forward);
 }
 
 /* Looks again at what a stage would do, and so at what its lane would do first. */
 static void look(greedy *g, int32_t lane, int32_t stage)
 {
-    const choice *c = &g->choice[stage_of(g, lane, 0)];
+    const station *s = &g->station[stage_of(g, lane, 0)];
     int32_t best = 0;
 
     choose(g, lane, stage);
-    for (int32_t s = 1; s < g->machine.pp; s++)
-        if (c[s].time < c[best].time)
-            best = s;
+    for (int32_t i = 1; i < g->machine.pp; i++)
+        if (s[i].time < s[best].time)
+            best = i;
     g->best[lane] = best;
-    sp__heap_set(&g->heap, lane, c[best].time);
+    sp__heap_set(&g->heap, lane, s[best].time);
+}
+
+/* Asks for the input of a stage's next pack if it was not known. */
+static void await(greedy *g, int32_t lane, int32_t stage, int pass)
+{
+    station *s = &g->station[stage_of(g, lane, stage)];
+
+    if (s->ready[pass] == SP__NEVER)
+        s->ready[pass] = sp__machine_ready(&g->machine, lane, stage, pass);
 }
 
 /* After an op the stage itself and the one that takes its output look again. */
@@ -173,17 +213,25 @@ static void look_around(greedy *g, int32_t lane, int32_t stage, int pass)
 {
     int32_t taker = pass == SP_FORWARD ? stage + 1 : stage - 1;
 
-    if (taker >= 0 && taker < g->machine.pp)
+    await(g, lane, stage, pass);
+    if (pass == SP_BACKWARD)
+        permit(g, lane, stage);
+    else if (stage == g->machine.pp - 1)
+        await(g, lane, stage, SP_BACKWARD);
+    if (taker >= 0 && taker < g->machine.pp) {
+        await(g, lane, taker, pass);
         choose(g, lane, taker);
+    }
     look(g, lane, stage);
 }
 
 static void run(greedy *g, int32_t lane, int32_t stage, int pass, int64_t start, int64_t cost)
 {
-    choice *c = &g->choice[stage_of(g, lane, stage)];
+    station *s = &g->station[stage_of(g, lane, stage)];
 
-    c->waiting = NO_PASS;
-    c->reported[pass] = 0;
+    s->waiting = NO_PASS;
+    s->reported[pass] = 0;
+    s->ready[pass] = SP__NEVER;
     sp__machine_run(&g->machine, lane, stage, pass,
                     g->machine.stage[stage_of(g, lane, stage)].next[pass], start, start + cost);
 }
@@ -204,7 +252,7 @@ static sp_status meet(greedy *g, int32_t lane, int32_t stage, int pass, int32_t 
     int32_t first = merge->first - m->first;
     int64_t cost;
 
-    g->choice[stage_of(g, lane, stage)].waiting = (int8_t)pass;
+    g->station[stage_of(g, lane, stage)].waiting = (int8_t)pass;
     if (++meeting_of(g, number, stage)->waiting < merge->replicas) {
         look(g, lane, stage);
         return SP_OK;
@@ -222,22 +270,22 @@ static sp_status meet(greedy *g, int32_t lane, int32_t stage, int pass, int32_t 
 static void leave_meeting(greedy *g, int32_t lane, int32_t stage)
 {
     const sp__machine *m = &g->machine;
-    choice *c = &g->choice[stage_of(g, lane, stage)];
+    station *s = &g->station[stage_of(g, lane, stage)];
     int32_t k;
 
-    if (c->waiting == NO_PASS)
+    if (s->waiting == NO_PASS)
         return;
-    k = m->stage[stage_of(g, lane, stage)].next[c->waiting];
-    meeting_of(g, sp__machine_shared(m, lane, c->waiting, k), stage)->waiting--;
-    c->waiting = NO_PASS;
+    k = m->stage[stage_of(g, lane, stage)].next[s->waiting];
+    meeting_of(g, sp__machine_shared(m, lane, s->waiting, k), stage)->waiting--;
+    s->waiting = NO_PASS;
 }
 
 static sp_status act(greedy *g, int32_t lane, int32_t stage)
 {
     const sp__machine *m = &g->machine;
-    choice *c = &g->choice[stage_of(g, lane, stage)];
-    int64_t now = c->time, cost;
-    int pass = c->pass;
+    station *s = &g->station[stage_of(g, lane, stage)];
+    int64_t now = s->time, cost;
+    int pass = s->pass;
     int32_t k = m->stage[stage_of(g, lane, stage)].next[pass];
     int32_t number = sp__machine_shared(m, lane, pass, k);
 
@@ -251,31 +299,44 @@ static sp_status act(greedy *g, int32_t lane, int32_t stage)
     return SP_OK;
 }
 
-static sp_status start(greedy *g, sp__arena *scratch)
+static sp_status open_greedy(greedy *g, sp__arena *scratch)
 {
     const sp__machine *m = &g->machine;
-    int64_t stages = (int64_t)m->lanes * m->pp;
+    const sp__draft *d = m->sim->draft;
     int64_t meetings = (int64_t)m->shared_packs * m->pp;
 
-    SP_TAKE(scratch, g->choice, stages);
+    SP_TAKE(scratch, g->station, (int64_t)m->lanes * m->pp);
     SP_TAKE(scratch, g->best, m->lanes);
     SP_TAKE(scratch, g->meeting, meetings);
-    SP_TAKE(scratch, g->work, m->lanes * ((int64_t)m->sim->draft->packs[SP_FORWARD] + 1));
-    SP_TAKE(scratch, g->largest, m->lanes);
+    SP_TAKE(scratch, g->work, m->lanes * ((int64_t)d->packs[SP_FORWARD] + 1));
+    SP_TAKE(scratch, g->needs, m->lanes * (int64_t)d->packs[SP_BACKWARD]);
     SP_TAKE(scratch, g->heap.key, m->lanes);
     SP_TAKE(scratch, g->heap.order, m->lanes);
     SP_TAKE(scratch, g->heap.where, m->lanes);
     memset(g->meeting, 0, (size_t)meetings * sizeof *g->meeting);
-    for (int64_t i = 0; i < stages; i++)
-        g->choice[i] = (choice){ SP__NEVER, SP_FORWARD, NO_PASS, { 0, 0 } };
+    g->heap.count = m->lanes;
+    return SP_OK;
+}
+
+/* Only the first stage can act at first. */
+static void start_lanes(greedy *g)
+{
+    const sp__machine *m = &g->machine;
+
+    for (int64_t i = 0; i < (int64_t)m->lanes * m->pp; i++)
+        g->station[i] = (station){ .ready = { SP__NEVER, SP__NEVER }, .time = SP__NEVER,
+                                   .waiting = NO_PASS };
     for (int32_t r = 0; r < m->lanes; r++)
         g->heap.key[r] = SP__NEVER;
-    g->heap.count = m->lanes;
     sp__heap_build(&g->heap);
-    measure_work(g);
+    for (int32_t r = 0; r < m->lanes; r++) {
+        measure_work(g, r);
+        for (int32_t s = 0; s < m->pp; s++)
+            permit(g, r, s);
+        await(g, r, 0, SP_FORWARD);
+    }
     for (int32_t r = 0; r < m->lanes; r++)
         look(g, r, 0);
-    return SP_OK;
 }
 
 /* Whether every stage has run all its ops: the events end early only when the
@@ -298,7 +359,8 @@ static sp_status run_lanes(const sp__sim *sim, int32_t first, int32_t lanes, sp_
     greedy g;
 
     SP_TRY(sp__machine_start(&g.machine, sim, first, lanes, scratch, out));
-    SP_TRY(start(&g, scratch));
+    SP_TRY(open_greedy(&g, scratch));
+    start_lanes(&g);
     for (;;) {
         int32_t lane = sp__heap_top(&g.heap);
 
@@ -308,16 +370,7 @@ static sp_status run_lanes(const sp__sim *sim, int32_t first, int32_t lanes, sp_
     }
 }
 
-sp_status sp__simulate_greedy(const sp__sim *sim, sp__arena *scratch, sp__timeline *out)
+sp_status sp__simulate_greedy(const sp__sim *sim, sp__timeline *out)
 {
-    sp__arena_mark mark = sp__arena_here(scratch);
-
-    for (int32_t first = 0; first < sim->draft->lanes;) {
-        int32_t lanes = sp__machine_span(sim->draft, first);
-
-        SP_TRY(run_lanes(sim, first, lanes, scratch, out));
-        sp__arena_rewind(scratch, mark);
-        first += lanes;
-    }
-    return SP_OK;
+    return sp__run_groups(sim, run_lanes, out);
 }

@@ -25,7 +25,7 @@ static sp_status number_shared(sp__machine *m, sp__arena *scratch)
 
     m->shared[0] = m->shared[1] = NULL;
     m->shared_packs = 0;
-    if (d->merges == 0)
+    if (d->merges == 0 || m->sim->lockstep)
         return SP_OK;
     SP_TAKE(scratch, base, d->merges);
     SP_TAKE(scratch, seen, d->merges);
@@ -59,34 +59,47 @@ static sp_status number_shared(sp__machine *m, sp__arena *scratch)
     return SP_OK;
 }
 
+/* Index of a replica's stage among those of the machine. */
+static int64_t replica_stage(const sp__machine *m, int32_t lane, int32_t copy, int32_t stage)
+{
+    return ((int64_t)lane * m->copies + copy) * m->pp + stage;
+}
+
+static void start_memory(sp__machine *m)
+{
+    int64_t states = (int64_t)m->lanes * m->copies * m->pp * m->cp;
+
+    for (int64_t i = 0; i < states; i++) {
+        const sp__stage_memory *memory = &m->sim->memory[i / m->cp % m->pp];
+        sp__stage_result *result = &m->out->stage[(int64_t)m->first * m->pp * m->cp + i];
+
+        m->live_tokens[i] = 0;
+        m->live_bytes[i] = memory->fixed;
+        result->static_bytes = result->peak_bytes = memory->fixed;
+        result->peak_live_tokens = result->busy_ps = 0;
+    }
+}
+
 sp_status sp__machine_start(sp__machine *m, const sp__sim *sim, int32_t first, int32_t lanes,
                             sp__arena *scratch, sp__timeline *out)
 {
-    int64_t stages, states;
+    int64_t stages;
 
     m->sim = sim;
     m->out = out;
     m->first = first;
     m->lanes = lanes;
+    m->copies = sim->lockstep ? sim->draft->lanes : 1;
     m->pp = sim->rates->stages;
     m->cp = sim->draft->cp;
     stages = (int64_t)lanes * m->pp;
-    states = stages * m->cp;
     SP_TAKE(scratch, m->stage, stages);
     SP_TAKE(scratch, m->end[0], stages * sim->draft->packs[0]);
     SP_TAKE(scratch, m->end[1], stages * sim->draft->packs[1]);
-    SP_TAKE(scratch, m->live_tokens, states);
-    SP_TAKE(scratch, m->live_bytes, states);
+    SP_TAKE(scratch, m->live_tokens, stages * m->copies * m->cp);
+    SP_TAKE(scratch, m->live_bytes, stages * m->copies * m->cp);
     memset(m->stage, 0, (size_t)stages * sizeof *m->stage);
-    memset(m->live_tokens, 0, (size_t)states * sizeof *m->live_tokens);
-    for (int64_t i = 0; i < states; i++) {
-        const sp__stage_memory *memory = &sim->memory[i / m->cp % m->pp];
-        sp__stage_result *result = &out->stage[(int64_t)first * m->pp * m->cp + i];
-
-        m->live_bytes[i] = memory->fixed;
-        result->static_bytes = result->peak_bytes = memory->fixed;
-        result->peak_live_tokens = result->busy_ps = 0;
-    }
+    start_memory(m);
     return number_shared(m, scratch);
 }
 
@@ -108,21 +121,32 @@ static void account(sp__machine *m, int64_t stage, int pass, const sp__load *loa
     }
 }
 
+/* Packs of a replica that a lane stands for. */
+static const sp__packs *copy_packs(const sp__machine *m, int32_t lane, int32_t copy, int pass)
+{
+    return sp__machine_packs(m, lane + copy, pass);
+}
+
 void sp__machine_run(sp__machine *m, int32_t lane, int32_t stage, int pass, int32_t k,
                      int64_t start, int64_t end)
 {
     int64_t index = stage_index(m, lane, stage);
     sp__stage_state *state = &m->stage[index];
-    int64_t op = ((int64_t)m->first * m->pp + index) * m->out->ops + state->done++;
 
-    m->out->op[op] = k * 2 + pass;
-    m->out->start[op] = start;
-    m->out->end[op] = end;
+    for (int32_t copy = 0; copy < m->copies; copy++) {
+        int64_t at = replica_stage(m, lane, copy, stage);
+        int64_t op = ((int64_t)m->first * m->pp + at) * m->out->ops + state->done;
+
+        m->out->op[op] = k * 2 + pass;
+        m->out->start[op] = start;
+        m->out->end[op] = end;
+        account(m, at, pass, &copy_packs(m, lane, copy, pass)->load[(int64_t)k * m->cp],
+                &m->sim->memory[stage], end - start);
+    }
     m->end[pass][index * m->sim->draft->packs[pass] + k] = end;
+    state->done++;
     state->free = end;
     state->next[pass] = k + 1;
-    account(m, index, pass, &sp__machine_packs(m, lane, pass)->load[(int64_t)k * m->cp],
-            &m->sim->memory[stage], end - start);
 }
 
 /* Whether the ranks of a group on one stage lie on several nodes. */
@@ -171,21 +195,58 @@ static int64_t slowest_member(const sp__machine *m, int32_t merge, int32_t stage
     return slowest;
 }
 
+/* In lockstep all replicas take the time of the slowest. */
+static int64_t slowest_copy(const sp__machine *m, int32_t stage, int pass, int32_t k)
+{
+    int64_t slowest = 0;
+
+    for (int32_t r = 0; r < m->copies; r++) {
+        int32_t merge = copy_packs(m, 0, r, pass)->merge[k];
+        const sp__merge *g = merge >= 0 && m->sim->draft->merges > 0
+                                 ? &m->sim->draft->merge[merge] : NULL;
+        int32_t first = g != NULL ? g->first : r, last = g != NULL ? first + g->replicas - 1 : r;
+        int64_t cost = slowest_rank(m, r, stage, pass, k, (last - first + 1) * m->cp,
+                                    group_crosses(m, first, last, stage));
+
+        if (cost < 0)
+            return -1;
+        slowest = sp__max(slowest, cost);
+    }
+    return slowest;
+}
+
 int64_t sp__machine_cost(const sp__machine *m, int32_t lane, int32_t stage, int pass, int32_t k)
 {
+    if (m->copies > 1)
+        return slowest_copy(m, stage, pass, k);
     if (sp__machine_shared(m, lane, pass, k) >= 0)
         return slowest_member(m, sp__machine_packs(m, lane, pass)->merge[k], stage, pass);
     return slowest_rank(m, lane, stage, pass, k, m->cp,
                         m->cp > 1 && group_crosses(m, lane, lane, stage));
 }
 
+int32_t sp__machine_needs(const sp__machine *m, int32_t lane, int32_t k)
+{
+    int32_t needs = 0;
+
+    for (int32_t copy = 0; copy < m->copies; copy++) {
+        int32_t here = m->sim->draft->lane[m->first + lane + copy].needs[k];
+
+        needs = here > needs ? here : needs;
+    }
+    return needs;
+}
+
 static int64_t most_tokens(const sp__machine *m, int32_t lane, int pass, int32_t k)
 {
-    const sp__load *load = &sp__machine_packs(m, lane, pass)->load[(int64_t)k * m->cp];
-    int64_t most = load[0].tokens;
+    int64_t most = 0;
 
-    for (int32_t c = 1; c < m->cp; c++)
-        most = sp__max(most, load[c].tokens);
+    for (int32_t copy = 0; copy < m->copies; copy++) {
+        const sp__load *load = &copy_packs(m, lane, copy, pass)->load[(int64_t)k * m->cp];
+
+        for (int32_t c = 0; c < m->cp; c++)
+            most = sp__max(most, load[c].tokens);
+    }
     return most;
 }
 
@@ -218,7 +279,7 @@ int64_t sp__machine_ready(const sp__machine *m, int32_t lane, int32_t stage, int
     if (pass == SP_FORWARD && stage == 0)
         return 0;
     if (pass == SP_BACKWARD && stage == m->pp - 1) {
-        int32_t needs = d->lane[m->first + lane].needs[k];
+        int32_t needs = sp__machine_needs(m, lane, k);
 
         return needs < here->next[SP_FORWARD]
                    ? m->end[SP_FORWARD][index * d->packs[SP_FORWARD] + needs] : SP__NEVER;
@@ -228,22 +289,4 @@ int64_t sp__machine_ready(const sp__machine *m, int32_t lane, int32_t stage, int
     if (m->stage[index].next[pass] <= k)
         return SP__NEVER;
     return m->end[pass][index * d->packs[pass] + k] + hop(m, lane, from, stage, pass, k);
-}
-
-int32_t sp__machine_span(const sp__draft *draft, int32_t first)
-{
-    int32_t last = first;
-
-    /* Windows nest or are disjoint, but come in any order: widen until stable. */
-    for (int32_t before = -1; before != last;) {
-        before = last;
-        for (int32_t g = 0; g < draft->merges; g++) {
-            const sp__merge *merge = &draft->merge[g];
-
-            if (merge->first <= last && merge->first + merge->replicas - 1 > last &&
-                merge->first + merge->replicas > first)
-                last = merge->first + merge->replicas - 1;
-        }
-    }
-    return last - first + 1;
 }

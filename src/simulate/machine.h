@@ -19,10 +19,12 @@ typedef struct sp__machine {
     const sp__sim *sim;
     sp__timeline *out;
     int32_t first, lanes;   /* the lanes that run together */
+    int32_t copies;         /* replicas that each lane stands for: all of them in lockstep,
+                               when there is one lane; else 1 */
     int32_t pp, cp;
     sp__stage_state *stage; /* [lanes * pp] */
     int64_t *end[2];        /* [lanes * pp * packs] end of each pack that has run */
-    int64_t *live_tokens;   /* [lanes * pp * cp] */
+    int64_t *live_tokens;   /* [lanes * copies * pp * cp] */
     int64_t *live_bytes;
     int32_t *shared[2];     /* [lanes * packs] number of a merged pack, -1 for others;
                                NULL without merges */
@@ -41,6 +43,9 @@ void sp__machine_run(sp__machine *m, int32_t lane, int32_t stage, int pass, int3
  * slowest of all members. -1 when it does not fit. */
 int64_t sp__machine_cost(const sp__machine *m, int32_t lane, int32_t stage, int pass, int32_t k);
 
+/* Last forward pack that backward pack k of a lane waits for. */
+int32_t sp__machine_needs(const sp__machine *m, int32_t lane, int32_t k);
+
 /* When the input of a stage's next pack of a pass is there, SP__NEVER when that
  * is not known yet or the pass is finished. */
 int64_t sp__machine_ready(const sp__machine *m, int32_t lane, int32_t stage, int pass);
@@ -56,7 +61,11 @@ static inline int32_t sp__machine_shared(const sp__machine *m, int32_t lane, int
                ? -1 : m->shared[pass][(int64_t)lane * m->sim->draft->packs[pass] + k];
 }
 
-/* Lanes that must be run together with the first: those that merges tie to it. */
-int32_t sp__machine_span(const sp__draft *draft, int32_t first);
+/* Runs groups of replicas that merges or lockstep tie together, each by run_lanes:
+ * lanes from first on, 1 in lockstep. Groups are independent: the workers share
+ * them. */
+typedef sp_status (*sp__run_lanes)(const sp__sim *sim, int32_t first, int32_t lanes,
+                                   sp__arena *scratch, sp__timeline *out);
+sp_status sp__run_groups(const sp__sim *sim, sp__run_lanes run_lanes, sp__timeline *out);
 
 #endif

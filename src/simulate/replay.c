@@ -127,18 +127,9 @@ static sp_status replay_lanes(const sp__sim *sim, int32_t first, int32_t lanes, 
     return check_finished(&m);
 }
 
-sp_status sp__simulate_order(const sp__sim *sim, sp__arena *scratch, sp__timeline *out)
+sp_status sp__simulate_order(const sp__sim *sim, sp__timeline *out)
 {
-    sp__arena_mark mark = sp__arena_here(scratch);
-
-    for (int32_t first = 0; first < sim->draft->lanes;) {
-        int32_t lanes = sp__machine_span(sim->draft, first);
-
-        SP_TRY(replay_lanes(sim, first, lanes, scratch, out));
-        sp__arena_rewind(scratch, mark);
-        first += lanes;
-    }
-    return SP_OK;
+    return sp__run_groups(sim, replay_lanes, out);
 }
 
 static void order_stage(int32_t packs, int32_t warmup, int32_t *op)

@@ -9,6 +9,7 @@
 #ifndef SP_SIMULATE_SIMULATE_H
 #define SP_SIMULATE_SIMULATE_H
 
+#include "base/workers.h"
 #include "cost/memory.h"
 #include "schedule/schedule.h"
 
@@ -21,14 +22,16 @@ typedef struct sp__sim {
     int32_t first_lane;  /* replica that the draft's lane 0 is */
     int64_t run_ahead;   /* greedy: forward packs a stage may run ahead, in sixteenths, for each
                             stage from it to the last */
+    const sp__workers *workers; /* their arenas are scratch */
+    int32_t lockstep;    /* 1: pack k of a pass runs on a stage in all replicas at once */
 } sp__sim;
 
 /* Finds the order of every stage and times it; the timeline's arrays are there. */
-sp_status sp__simulate_greedy(const sp__sim *sim, sp__arena *scratch, sp__timeline *out);
+sp_status sp__simulate_greedy(const sp__sim *sim, sp__timeline *out);
 
 /* Times the order that stands in the timeline. SP_ERR_INVARIANT when it cannot
  * be run: the ops wait for each other in a ring. */
-sp_status sp__simulate_order(const sp__sim *sim, sp__arena *scratch, sp__timeline *out);
+sp_status sp__simulate_order(const sp__sim *sim, sp__timeline *out);
 
 /* Writes the 1F1B order of every stage: pp - 1 - stage forwards, then one forward
  * and one backward in turn (Narayanan et al., arXiv 2104.04473, 2.2.1). Both

@@ -51,14 +51,16 @@ static sp_status open_simulation(const sp_schedule *schedule, sp_simulation **ou
 static sp_status run(sp_simulation *simulation, const sp_schedule *schedule,
                      const sp__target *target, int64_t memory, sp__arena *scratch)
 {
-    sp__sim sim = { .rates = &target->rates, .memory = target->memory, .shape = &schedule->shape };
+    sp__workers workers = { scratch, 1 };
+    sp__sim sim = { .rates = &target->rates, .memory = target->memory, .shape = &schedule->shape,
+                    .lockstep = schedule->lockstep, .workers = &workers };
     sp__totals totals;
     sp__draft draft;
 
     SP_TRY(sp__batch_totals(&target->rates.attention, schedule->lengths, schedule->count, &totals));
     SP_TRY(sp__draft_from_schedule(schedule, &target->rates.attention, scratch, &draft));
     sim.draft = &draft;
-    SP_TRY(sp__simulate_order(&sim, scratch, &simulation->timeline));
+    SP_TRY(sp__simulate_order(&sim, &simulation->timeline));
     return sp__stats_fill(&sim, &simulation->timeline, schedule->lengths, schedule->count, memory,
                           &simulation->stats);
 }

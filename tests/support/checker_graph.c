@@ -13,17 +13,19 @@ static int check_op(const checker *c, int32_t replica, int32_t stage, int32_t i,
     const sp_op_view *op = &plain_ops_at(c->plan, replica, stage, 0)[i];
 
     if (op->pass != SP_FORWARD && op->pass != SP_BACKWARD)
-        return check_fail(c, 4, "replica %" PRId32 ", stage %" PRId32 ", op %" PRId32 ": pass %" PRId32,
-                          replica, stage, i, op->pass);
+        return check_fail(c, 4, "replica %" PRId32 ", stage %" PRId32 ", op %" PRId32 ": pass %"
+                          PRId32, replica, stage, i, op->pass);
     if (op->pack != next[op->pass] || op->pack >= r->packs[op->pass])
-        return check_fail(c, 4, "replica %" PRId32 ", stage %" PRId32 ", op %" PRId32 ": pack %" PRId32
+        return check_fail(c, 4, "replica %" PRId32 ", stage %" PRId32 ", op %" PRId32 ": pack %"
+                          PRId32
                           " of pass %" PRId32 ", %" PRId32 " is due", replica, stage, i, op->pack,
                           op->pass, next[op->pass]);
     if (op->merge != r->pack[op->pass][op->pack].merge)
-        return check_fail(c, 4, "replica %" PRId32 ", stage %" PRId32 ", op %" PRId32 ": merge %" PRId32
-                          " differs from its pack's", replica, stage, i, op->merge);
+        return check_fail(c, 4, "replica %" PRId32 ", stage %" PRId32 ", op %" PRId32 ": merge %"
+                          PRId32 " differs from its pack's", replica, stage, i, op->merge);
     if (op->start_ps < 0 || op->end_ps < op->start_ps || (i > 0 && op->start_ps < op[-1].end_ps))
-        return check_fail(c, 4, "replica %" PRId32 ", stage %" PRId32 ", op %" PRId32 ": %" PRId64 " to %"
+        return check_fail(c, 4, "replica %" PRId32 ", stage %" PRId32 ", op %" PRId32 ": %" PRId64
+                          " to %"
                           PRId64 " ps overlaps the op before", replica, stage, i, op->start_ps,
                           op->end_ps);
     next[op->pass]++;
@@ -58,7 +60,8 @@ static int check_stage_ops(const checker *c, int32_t replica, int32_t stage)
         CHECK(check_op(c, replica, stage, i, next));
     for (int pass = 0; pass < 2; pass++)
         if (next[pass] != r->packs[pass])
-            return check_fail(c, 4, "replica %" PRId32 ", stage %" PRId32 " runs %" PRId32 " of %" PRId32
+            return check_fail(c, 4, "replica %" PRId32 ", stage %" PRId32 " runs %" PRId32 " of %"
+                              PRId32
                               " packs of pass %d", replica, stage, next[pass], r->packs[pass],
                               pass);
     return check_context_ranks(c, replica, stage);

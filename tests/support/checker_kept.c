@@ -59,8 +59,8 @@ static int check_pack(const checker *c, int32_t replica, int pass, int32_t k, in
     int64_t samples = count_samples(pack, seen, mark);
 
     if (c->limits->max_pack_samples > 0 && samples > c->limits->max_pack_samples)
-        return check_fail(c, CHECK_LIMITS, "replica %" PRId32 ", pass %d, pack %" PRId32 ": %" PRId64
-                          " samples are above %" PRId64, replica, pass, k, samples,
+        return check_fail(c, CHECK_LIMITS, "replica %" PRId32 ", pass %d, pack %" PRId32 ": %"
+                          PRId64 " samples are above %" PRId64, replica, pass, k, samples,
                           c->limits->max_pack_samples);
     for (int32_t i = 0; c->limits->whole_samples && i < pack->count; i++)
         if (pack->slice[i].length != c->lengths[pack->slice[i].sample])
@@ -97,8 +97,9 @@ static int check_input_order(const checker *c, const plain_replica *r, int32_t r
             if (r->pack[SP_FORWARD][k].merge >= 0)
                 continue;
             if (sample < last)
-                return check_fail(c, CHECK_LIMITS, "replica %" PRId32 " runs sample %" PRId32 " after %"
-                                  PRId32 ", input order is to be kept", replica, sample, last);
+                return check_fail(c, CHECK_LIMITS, "replica %" PRId32 " runs sample %" PRId32
+                                  " after %" PRId32 ", input order is to be kept", replica, sample,
+                                  last);
             last = sample;
         }
     return 0;

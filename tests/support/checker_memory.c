@@ -42,19 +42,20 @@ static int check_device(const checker *c, int32_t replica, int32_t stage, int32_
     int64_t left, live = live_peak(c, replica, stage, cp, &left);
 
     if (view->static_bytes < 0 || view->peak_bytes < view->static_bytes)
-        return check_fail(c, 5, "rank %" PRId32 ": peak of %" PRId64 " bytes, %" PRId64 " are static",
-                          rank, view->peak_bytes, view->static_bytes);
+        return check_fail(c, 5, "rank %" PRId32 ": peak of %" PRId64 " bytes, %" PRId64
+                          " are static", rank, view->peak_bytes, view->static_bytes);
     if (view->peak_bytes > c->plan->stats.memory_bytes)
-        return check_fail(c, 5, "rank %" PRId32 ": peak of %" PRId64 " bytes is above the cap %" PRId64,
-                          rank, view->peak_bytes, c->plan->stats.memory_bytes);
+        return check_fail(c, 5, "rank %" PRId32 ": peak of %" PRId64 " bytes is above the cap %"
+                          PRId64, rank, view->peak_bytes, c->plan->stats.memory_bytes);
     if (view->peak_live_tokens != live && (c->limits->planned || view->peak_live_tokens != 0))
-        return check_fail(c, 5, "rank %" PRId32 ": peak of %" PRId64 " live tokens, its ops say %" PRId64,
-                          rank, view->peak_live_tokens, live);
+        return check_fail(c, 5, "rank %" PRId32 ": peak of %" PRId64 " live tokens, its ops say %"
+                          PRId64, rank, view->peak_live_tokens, live);
     if (left != 0)
-        return check_fail(c, 5, "rank %" PRId32 ": %" PRId64 " tokens are live at the end", rank, left);
+        return check_fail(c, 5, "rank %" PRId32 ": %" PRId64 " tokens are live at the end", rank,
+                          left);
     if (view->busy_ps != busy_time(c, replica, stage, cp))
-        return check_fail(c, CHECK_STATS, "rank %" PRId32 ": busy for %" PRId64 " ps, its ops take %"
-                          PRId64, rank, view->busy_ps, busy_time(c, replica, stage, cp));
+        return check_fail(c, CHECK_STATS, "rank %" PRId32 ": busy for %" PRId64
+                          " ps, its ops take %" PRId64, rank, view->busy_ps, busy_time(c, replica, stage, cp));
     return 0;
 }
 

@@ -64,7 +64,8 @@ static int check_windows(const checker *c, int32_t *merge_of)
 
         if (m->sample < 0 || m->sample >= c->n || m->replicas < 2 || m->first_replica < 0 ||
             m->first_replica > p->dp - m->replicas)
-            return check_fail(c, 8, "merge %" PRId32 ": sample %" PRId32 ", replicas %" PRId32 " from %"
+            return check_fail(c, 8, "merge %" PRId32 ": sample %" PRId32 ", replicas %" PRId32
+                              " from %"
                               PRId32 " do not exist", g, m->sample, m->replicas, m->first_replica);
         if (merge_of[m->sample] >= 0)
             return check_fail(c, 8, "sample %" PRId32 " is in merges %" PRId32 " and %" PRId32,
@@ -88,7 +89,8 @@ static int check_membership(const checker *c, int32_t replica, const plain_pack 
         int32_t sample = pack->slice[i].sample;
 
         if (merge_of[sample] != pack->merge)
-            return check_fail(c, 8, "sample %" PRId32 " of merge %" PRId32 " is in a pack of merge %"
+            return check_fail(c, 8, "sample %" PRId32 " of merge %" PRId32
+                              " is in a pack of merge %"
                               PRId32, sample, merge_of[sample], pack->merge);
         if (pack->merge < 0 && owner[sample] >= 0 && owner[sample] != replica)
             return check_fail(c, 1, "sample %" PRId32 " is on replicas %" PRId32 " and %" PRId32
@@ -151,7 +153,8 @@ static int number_pack(checker *c, numbering *n, int32_t replica, int32_t k)
                           " than on its first", g, n->pass, replica);
     pack->unit = n->base[g] + n->seen[g]++;
     if (n->pack[pack->unit] != NULL && !same_slices(n->pack[pack->unit], pack))
-        return check_fail(c, 8, "merge %" PRId32 ": pack %" PRId32 " of pass %d holds other slices on replica %"
+        return check_fail(c, 8, "merge %" PRId32 ": pack %" PRId32
+                          " of pass %d holds other slices on replica %"
                           PRId32 " than on its first", g, k, n->pass, replica);
     n->pack[pack->unit] = pack;
     return 0;
@@ -167,7 +170,8 @@ static int number_replica(checker *c, numbering *n, int32_t replica)
         CHECK(number_pack(c, n, replica, k));
     for (int32_t g = 0; g < p->merges; g++)
         if (holds(&p->merge[g], replica) && n->seen[g] != n->count[g])
-            return check_fail(c, 8, "merge %" PRId32 " has %" PRId32 " packs of pass %d on replica %" PRId32
+            return check_fail(c, 8, "merge %" PRId32 " has %" PRId32
+                              " packs of pass %d on replica %" PRId32
                               ", %" PRId32 " on its first", g, n->seen[g], n->pass, replica,
                               n->count[g]);
     return 0;

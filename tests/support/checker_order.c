@@ -31,7 +31,8 @@ int check_counts(checker *c)
             const plain_replica *r = &p->replica[d];
 
             if (r->packs[pass] != p->replica[0].packs[pass])
-                return check_fail(c, 6, "replica %" PRId32 " has %" PRId32 " packs of pass %d, replica 0 has %"
+                return check_fail(c, 6, "replica %" PRId32 " has %" PRId32
+                                  " packs of pass %d, replica 0 has %"
                                   PRId32, d, r->packs[pass], pass, p->replica[0].packs[pass]);
             for (int32_t k = 0; k < r->packs[pass]; k++)
                 CHECK(check_pack_tokens(c, d, pass, k));
@@ -55,8 +56,8 @@ static int step(const checker *c, walk *w, const plain_piece *piece, const char 
 
     if (again && (w->pass == SP_FORWARD ? piece->start <= last : piece->start >= last))
         return check_fail(c, w->pass == SP_FORWARD ? 2 : 3, "replica %" PRId32 ", pack %" PRId32
-                          ": %s of sample %" PRId32 " at %" PRId32 " runs after the one at %" PRId32,
-                          replica, pack, what, piece->sample, piece->start, last);
+                          ": %s of sample %" PRId32 " at %" PRId32 " runs after the one at %"
+                          PRId32, replica, pack, what, piece->sample, piece->start, last);
     w->at[piece->sample] = piece->start;
     w->seen[piece->sample] = w->number;
     return 0;

@@ -27,7 +27,8 @@ static int check_exchange(const checker *c, int32_t replica, int32_t stage, int3
         if (to < 0 || to >= p->pp || op->send_rank != plain_rank_at(p, replica, to, cp) ||
             op->send_tokens != tokens)
             return check_fail(c, CHECK_PEERS, "rank %" PRId32 ", pack %" PRId32 " of pass %" PRId32
-                              ": sends %" PRId64 " tokens to rank %" PRId32 ", holds %" PRId64, rank,
+                              ": sends %" PRId64 " tokens to rank %" PRId32 ", holds %" PRId64,
+                              rank,
                               op->pack, op->pass, op->send_tokens, op->send_rank, tokens);
     if ((op->recv_rank < 0 && op->recv_tokens != 0) || (op->send_rank < 0 && op->send_tokens != 0))
         return check_fail(c, CHECK_PEERS, "rank %" PRId32 ", pack %" PRId32 " of pass %" PRId32
@@ -58,8 +59,8 @@ static int check_channel(const checker *c, int32_t replica, int32_t from, int32_
             return 0;
         if (i == ops || j == ops || a[i].pass != b[j].pass || a[i].pack != b[j].pack ||
             a[i].send_tokens != b[j].recv_tokens)
-            return check_fail(c, CHECK_PEERS, "rank %" PRId32 " sends its op %" PRId32 " where rank %"
-                              PRId32 " takes its op %" PRId32, sender, i, taker, j);
+            return check_fail(c, CHECK_PEERS, "rank %" PRId32 " sends its op %" PRId32
+                              " where rank %" PRId32 " takes its op %" PRId32, sender, i, taker, j);
     }
 }
 

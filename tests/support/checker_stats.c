@@ -56,14 +56,15 @@ static int same(const checker *c, const char *what, int64_t stat, int64_t parts)
 static int check_bubble(const checker *c)
 {
     const plain_plan *p = c->plan;
-    long double busy = 0, all = (long double)p->dp * p->pp * p->cp * (long double)p->stats.makespan_ps;
-    long double bubble;
+    long double all = (long double)p->dp * p->pp * p->cp * (long double)p->stats.makespan_ps;
+    long double busy = 0, bubble;
 
     for (int32_t d = 0; d < p->dp; d++)
         for (int64_t i = 0; i < (int64_t)p->pp * p->cp; i++)
             busy += (long double)p->replica[d].stage[i].busy_ps;
     bubble = all > 0 ? 1000000 * (1 - busy / all) : 0;
-    if ((long double)p->stats.bubble_ppm < bubble - 2 || (long double)p->stats.bubble_ppm > bubble + 2)
+    if ((long double)p->stats.bubble_ppm < bubble - 2 ||
+        (long double)p->stats.bubble_ppm > bubble + 2)
         return check_fail(c, CHECK_STATS, "stats: bubble is %" PRId64 " ppm, the parts say %.1Lf",
                           p->stats.bubble_ppm, bubble);
     return 0;
@@ -77,12 +78,12 @@ static int check_certificate(const checker *c)
                             ? 1000000 * (long double)s->makespan_ps / (long double)s->ideal_ps : 0;
 
     if (s->ideal_ps < 0 || s->bound_ps < s->ideal_ps || s->makespan_ps < s->bound_ps)
-        return check_fail(c, CHECK_STATS, "stats: ideal %" PRId64 ", bound %" PRId64 ", makespan %" PRId64
-                          " ps do not increase", s->ideal_ps, s->bound_ps, s->makespan_ps);
+        return check_fail(c, CHECK_STATS, "stats: ideal %" PRId64 ", bound %" PRId64 ", makespan %"
+                          PRId64 " ps do not increase", s->ideal_ps, s->bound_ps, s->makespan_ps);
     if (s->ideal_ps > 0 && ((long double)s->ratio_ppm < ratio - 2 ||
                             (long double)s->ratio_ppm > ratio + 2))
-        return check_fail(c, CHECK_STATS, "stats: ratio is %" PRId64 " ppm, makespan / ideal is %.1Lf",
-                          s->ratio_ppm, ratio);
+        return check_fail(c, CHECK_STATS, "stats: ratio is %" PRId64
+                          " ppm, makespan / ideal is %.1Lf", s->ratio_ppm, ratio);
     return 0;
 }
 

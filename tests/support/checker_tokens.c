@@ -89,7 +89,8 @@ static int check_holders(const checker *c, const held_piece *f, const held_piece
         int64_t end_f = piece_end(&f[i].piece), end_b = piece_end(&b[j].piece);
 
         if (f[i].holder != b[j].holder)
-            return check_fail(c, 1, "sample %" PRId32 ": tokens from %" PRId32 " run forward on CP rank %"
+            return check_fail(c, 1, "sample %" PRId32 ": tokens from %" PRId32
+                              " run forward on CP rank %"
                               PRId32 " of replica %" PRId32 ", backward on %" PRId32 " of %" PRId32,
                               f[i].piece.sample,
                               f[i].piece.start > b[j].piece.start ? f[i].piece.start

@@ -54,7 +54,8 @@ void cost_model_init(cost_model *m, stage_cost *stage, const sp_model *model,
     long double linear_ps = PS / device_value(device, SP_DEVICE_LINEAR_FLOPS) / tp;
     long double forward_ps = PS / device_value(device, SP_DEVICE_ATTENTION_FORWARD_FLOPS) / tp;
     long double backward_ps = PS / device_value(device, SP_DEVICE_ATTENTION_BACKWARD_FLOPS) / tp;
-    long double pair = 4 * model_value(model, SP_MODEL_HEADS) * model_value(model, SP_MODEL_HEAD_DIM);
+    long double pair = 4 * model_value(model, SP_MODEL_HEADS) *
+                       model_value(model, SP_MODEL_HEAD_DIM);
     int again = model_value(model, SP_MODEL_RECOMPUTE) == SP_RECOMPUTE_FULL;
 
     m->window = (int64_t)model_value(model, SP_MODEL_WINDOW);
@@ -70,7 +71,8 @@ void cost_model_init(cost_model *m, stage_cost *stage, const sp_model *model,
         stage[s].token[SP_FORWARD] = (body + head) * linear_ps;
         stage[s].token[SP_BACKWARD] = (2 * (body + head) + (again ? body : 0)) * linear_ps;
         stage[s].pair[SP_FORWARD] = layers * pair * forward_ps;
-        stage[s].pair[SP_BACKWARD] = layers * pair * (2.5L * backward_ps + (again ? forward_ps : 0));
+        stage[s].pair[SP_BACKWARD] = layers * pair *
+                                     (2.5L * backward_ps + (again ? forward_ps : 0));
     }
 }
 

@@ -197,8 +197,8 @@ static int read_part(reader *r, int32_t replica, int pass, int32_t k, int32_t cp
 
         TRY(read_view(r, rank, pass, k, pack, &other));
         if (!view_equal(&first, &other))
-            REFUSE(r, 9, "I9: rank %" PRId32 " is shown another pack %" PRId32 " of pass %d than rank %"
-                   PRId32, rank, k, pass, rank_of(r, replica, 0, 0, cp));
+            REFUSE(r, 9, "I9: rank %" PRId32 " is shown another pack %" PRId32
+                   " of pass %d than rank %" PRId32, rank, k, pass, rank_of(r, replica, 0, 0, cp));
     }
     copy_part(p, &first, plain_part_at(p, replica, pass, k, cp));
     return 0;
@@ -211,7 +211,8 @@ static int read_pass(reader *r, int32_t replica, int pass)
 
     out->packs[pass] = count_packs(r, replica, pass);
     if (out->packs[pass] != sp_schedule_pack_count(r->schedule, pass))
-        REFUSE(r, 6, "I6: replica %" PRId32 " has %" PRId32 " packs of pass %d, %" PRId32 " are due",
+        REFUSE(r, 6, "I6: replica %" PRId32 " has %" PRId32 " packs of pass %d, %" PRId32
+               " are due",
                replica, out->packs[pass], pass, sp_schedule_pack_count(r->schedule, pass));
     out->pack[pass] = plain_take(p, out->packs[pass], sizeof *out->pack[pass]);
     out->part[pass] = plain_take(p, (int64_t)out->packs[pass] * p->cp, sizeof *out->part[pass]);
@@ -254,7 +255,8 @@ static int read_op(reader *r, int32_t replica, int32_t stage, int32_t cp, int32_
             *out = op;
         if (!same_op(out, &op) || op.recv_rank != shifted(r, out->recv_rank, tp) ||
             op.send_rank != shifted(r, out->send_rank, tp))
-            REFUSE(r, 9, "I9: rank %" PRId32 " is shown another op %" PRId32 " than TP rank 0", rank,
+            REFUSE(r, 9, "I9: rank %" PRId32 " is shown another op %" PRId32 " than TP rank 0",
+                   rank,
                    i);
     }
     return 0;

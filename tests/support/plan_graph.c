@@ -150,7 +150,8 @@ void plan_graph_build(plain_plan *p, plan_graph *g)
     int64_t most = 0;
 
     for (int32_t d = 0; d < p->dp; d++)
-        most += (int64_t)p->pp * (2 * (int64_t)p->replica[d].ops + p->replica[d].packs[SP_BACKWARD]);
+        most += (int64_t)p->pp *
+                (2 * (int64_t)p->replica[d].ops + p->replica[d].packs[SP_BACKWARD]);
     g->nodes = (int64_t)p->units * p->pp;
     g->edges = 0;
     g->node = plain_take(p, g->nodes, sizeof *g->node);
