@@ -801,7 +801,8 @@ typedef struct sp_stats {
     int64_t bound_ps;         /**< Proven lower bound of any plan's makespan, >= ideal_ps. */
     int64_t ratio_ppm;        /**< makespan / ideal: 1000000 has no loss at all. */
     int64_t bubble_ppm;       /**< Idle share of all devices over the makespan. */
-    int64_t imbalance_dp_ppm; /**< Largest replica's work over the mean, less one. */
+    int64_t imbalance_dp_ppm; /**< Largest replica's work over the mean, less one, on the
+                                   stage with the most. */
     int64_t imbalance_pp_ppm; /**< Largest stage's work over the mean, less one. */
     int64_t imbalance_cp_ppm; /**< Time lost to uneven CP ranks within packs. */
     int64_t imbalance_forward_ppm;  /**< Largest forward pack over the mean, less one. */

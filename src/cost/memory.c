@@ -82,8 +82,7 @@ static int64_t cached_bytes(const struct sp_model *m, int64_t layers, int32_t tp
 {
     int64_t heads = sp__ceil_div(value(m, SP_MODEL_KV_HEADS), tp);
 
-    /* K, V, dK and dV */
-    return 4 * heads * value(m, SP_MODEL_HEAD_DIM) * value(m, SP_MODEL_ELEMENT_BYTES) * layers;
+    return 2 * heads * value(m, SP_MODEL_HEAD_DIM) * value(m, SP_MODEL_ELEMENT_BYTES) * layers;
 }
 
 sp_status sp__memory_init(sp__stage_memory *memory, const struct sp_model *m,

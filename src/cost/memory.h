@@ -1,10 +1,11 @@
 /*
  * memory.h - bytes on a device: what is always there and what each live token adds.
  *
- * A token is live on a stage from its forward to its backward there. A live
- * token costs its saved activations on the rank that ran it; a token of a slice
- * whose sample is split over ranks or over several slices also costs the K, V
- * copy and the dK, dV of its sample's cache on every rank of the group.
+ * A token is live on a stage from its forward to its backward there. It costs its
+ * saved activations, K and V among them, on the rank that ran it. A sample of
+ * several slices also keeps dK and dV of its tokens until they are complete; one
+ * that is split over a group keeps both, and gathered K and V, of all its tokens on
+ * every rank of the group: sp__load::cached counts a token once for each pair.
  */
 #ifndef SP_COST_MEMORY_H
 #define SP_COST_MEMORY_H
@@ -14,7 +15,7 @@
 typedef struct sp__stage_memory {
     int64_t fixed;      /* weights, gradients, optimiser state */
     int64_t token;      /* a live token */
-    int64_t cached;     /* more for a token whose K and V are cached */
+    int64_t cached;     /* K and V, or dK and dV, of a token */
 } sp__stage_memory;
 
 /* Fills memory [PP]. layers [PP] as sp__stage_layers() gives them. */

@@ -31,6 +31,7 @@ typedef struct sp__load {
     int64_t tokens;
     int64_t pairs;
     int64_t context; /* whole length of its slices that are split over ranks */
+    int64_t cached;  /* tokens whose K and V, or dK and dV, it keeps beside its own */
 } sp__load;
 
 /* One pass on one stage. */

@@ -40,7 +40,7 @@ typedef struct attempt {
     sp__merge *merge;  /* [count] */
     int32_t merges;
     int32_t merged;    /* places below it may be merged, from it on none is */
-    int32_t large;     /* places below it are too large for one replica's memory */
+    int32_t large;     /* places below it are larger than a replica may take */
 } attempt;
 
 static int32_t largest_degree(const attempt *a, int32_t place)
@@ -51,26 +51,6 @@ static int32_t largest_degree(const attempt *a, int32_t place)
     return (int32_t)sp__min(most, parts);
 }
 
-/* The fewest replicas whose devices can hold a sample: each has its part of the
- * saved activations and all of the cache. Large when none suffices. */
-static int32_t degree_for_memory(const sp__assign_options *o, int64_t length)
-{
-    int64_t degree = 1;
-
-    for (int32_t s = 0; o->memory_bytes < INT64_MAX && s < o->stages; s++) {
-        const sp__stage_memory *m = &o->memory[s];
-        int64_t budget = sp__mul_div(sp__max(o->memory_bytes - m->fixed, 0), o->memory_share, 256);
-        int64_t cached = sp__mul_div(length, m->cached, 1);
-        int64_t own = sp__mul_div(sp__ceil_div(length, o->cp), m->token, 1);
-
-        /* A sample that runs on one rank alone needs no cache. */
-        if (own <= budget)
-            continue;
-        degree = budget > cached ? sp__max(degree, sp__ceil_div(own, budget - cached)) : INT32_MAX;
-    }
-    return (int32_t)sp__min(degree, INT32_MAX);
-}
-
 /* The fewest replicas that keep every member within a fair share; if none do,
  * the degree and place with the least load. */
 static int32_t place_merge(const attempt *a, const sp__windows *w, int32_t place, int32_t *degree)
@@ -78,7 +58,8 @@ static int32_t place_merge(const attempt *a, const sp__windows *w, int32_t place
     int64_t weight = a->sorted[place].key, least = INT64_MAX;
     int32_t largest = largest_degree(a, place), best = -1;
     int64_t fewest = sp__max(weight / sp__max(a->fair, 1),
-                             degree_for_memory(a->options, a->lengths[a->sorted[place].index]));
+                             sp__ceil_div(a->lengths[a->sorted[place].index],
+                                          a->options->largest_part));
     int32_t d = (int32_t)sp__max(2, sp__min(largest, fewest));
 
     for (int32_t tried = 0; d <= largest && tried < DEGREES_TRIED; d++, tried++) {
@@ -240,7 +221,7 @@ static sp_status start(attempt *a, sp__arena *arena)
     a->fair = sp__ceil_div(total, a->options->replicas);
     a->merged = a->large = 0;
     while (a->options->merges && a->large < a->count &&
-           degree_for_memory(a->options, a->lengths[a->sorted[a->large].index]) > 1)
+           a->lengths[a->sorted[a->large].index] > a->options->largest_part)
         a->large++;
     return SP_OK;
 }

@@ -13,7 +13,6 @@
 #define SP_PARTITION_ASSIGN_H
 
 #include "base/sort.h"
-#include "cost/memory.h"
 #include "schedule/draft.h"
 
 typedef struct sp__assign_options {
@@ -23,10 +22,7 @@ typedef struct sp__assign_options {
     int32_t shortest_part;   /* tokens of a merged sample for each replica, at least */
     int32_t node_replicas;   /* replicas that share a node, 1 when none do */
     int32_t rounds;          /* of improving moves and swaps, per replica */
-    const sp__stage_memory *memory; /* [stages] a sample too large for a replica's is merged */
-    int32_t stages, cp;
-    int64_t memory_bytes;    /* of a device, INT64_MAX without a cap */
-    int32_t memory_share;    /* 1/256 of what the static part leaves that a sample may take */
+    int64_t largest_part;    /* tokens of a sample that one replica may take */
 } sp__assign_options;
 
 typedef struct sp__assignment {

@@ -152,7 +152,7 @@ sp_status sp__place_context(sp__draft *d, int32_t lane, const sp__yardstick *y,
     sp__limit limit = { d->pack_tokens > 0 ? d->pack_tokens : INT64_MAX, INT32_MAX, d->cp,
                         d->pad_multiple };
     int32_t *place;
-    whole w;
+    whole w = { 0 };
 
     if (d->cp == 1)
         return SP_OK;

@@ -50,7 +50,7 @@ static void find_peak(const sp__step *step, const sp__timeline *t, sp__outcome *
         }
 }
 
-sp_status sp__step_evaluate(const sp__step *step, sp__outcome *out)
+sp_status sp__step_evaluate(sp__step *step, sp__outcome *out)
 {
     sp__arena_mark mark = sp__arena_here(step->arena);
     sp__sim sim = sp__step_sim(step);
@@ -60,6 +60,8 @@ sp_status sp__step_evaluate(const sp__step *step, sp__outcome *out)
     SP_TRY(sp__step_simulate(step, &timeline));
     out->makespan = sp__makespan(&sim, &timeline);
     find_peak(step, &timeline, out);
+    if (out->peak_bytes < step->least.peak_bytes)
+        step->least = *out;
     sp__arena_rewind(step->arena, mark);
     return SP_OK;
 }

@@ -65,6 +65,7 @@ sp_status sp_plan_batch(sp_planner *planner, const sp_batch *batch, sp_schedule 
 
     SP_TRY(check_arguments(planner, batch, out));
     SP_TRY(sp__step_start(&step, planner, batch));
+    sp__step_presume(&step);
     SP_TRY(sp__step_draft(&step));
     SP_TRY(write(&step, &schedule));
     if (schedule->stats.peak_bytes > step.memory) {

@@ -48,6 +48,10 @@ static sp_status make_draft(sp__step *step, sp__runs *runs)
         SP_TRY(sp__lane_finish(d, r, step->batch->lengths, step->batch->count,
                                &step->yardstick.attention, step->arena));
     }
+    if (sp__draft_excess(d, step->batch->lengths) > 0)
+        return sp__fail(SP_ERR_INFEASIBLE, "max_pack_tokens: %" PRId32
+                        " are passed by %" PRId64 " once shards are padded", d->pack_tokens,
+                        sp__draft_excess(d, step->batch->lengths));
     return SP_OK;
 }
 
@@ -324,6 +328,7 @@ static sp_status best_of_doubling(sp__step *step, sp_status (*make)(sp__step *, 
     int64_t max_packs = sp__planner_value(step->planner, SP_PLANNER_MAX_PACKS);
     int64_t best = last, best_time = INT64_MAX;
 
+    step->policy_simulates = 1;
     for (int64_t size = first; size < 2 * last; size *= 2) {
         sp__arena_mark mark = sp__arena_here(step->arena);
         sp__outcome outcome;
@@ -339,6 +344,15 @@ static sp_status best_of_doubling(sp__step *step, sp_status (*make)(sp__step *, 
     }
     SP_TRY(make(step, best));
     return check_packs(step);
+}
+
+/* The pack limit, rounded down to whole groups as drafts are rounded up. */
+static int64_t most_in_groups(const sp__step *step)
+{
+    int64_t most = sp__planner_value(step->planner, SP_PLANNER_MAX_PACKS);
+    int64_t group = sp__planner_value(step->planner, SP_PLANNER_PACK_GROUP);
+
+    return sp__max(most / group * group, 1);
 }
 
 /* Counts that the caller gave must come out as given: the limits may need more. */
@@ -371,7 +385,7 @@ sp_status sp__step_balanced_pack(sp__step *step)
         return balanced_as_given(step);
     for (int32_t r = 0; r < step->draft.lanes; r++)
         most = sp__max(most, step->assignment.first[r + 1] - step->assignment.first[r]);
-    most = sp__min(most, sp__planner_value(step->planner, SP_PLANNER_MAX_PACKS));
+    most = sp__min(most, most_in_groups(step));
     return best_of_doubling(step, balanced_draft, 1, most);
 }
 

@@ -114,9 +114,10 @@ sp_status sp__step_start(sp__step *step, struct sp_planner *planner, const struc
     step->arena = &planner->arena[0];
     step->workers = (sp__workers){ planner->arena,
                                    (int32_t)sp__planner_value(planner, SP_PLANNER_THREADS) };
-    step->is_1f1b = 0;
+    step->is_1f1b = step->policy_simulates = 0;
     step->memory = sp__planner_memory(planner);
-    step->memory_share = SP__MEMORY_SHARE;
+    step->largest_part = INT64_MAX;
+    step->least.peak_bytes = INT64_MAX;
     step->run_ahead = SP__RUN_AHEAD_WHOLE;
     step->most_packs = 0;
     sp__arena_reset(step->arena);
@@ -180,11 +181,7 @@ sp_status sp__step_assign(sp__step *step, int merges)
         .shortest_part = 2 * step->yardstick.alignment * p->shape.degree[SP__CP],
         .node_replicas = replicas_in_node(p),
         .rounds = 8,
-        .memory = p->target.memory,
-        .stages = p->target.rates.stages,
-        .cp = p->shape.degree[SP__CP],
-        .memory_bytes = step->memory,
-        .memory_share = step->memory_share,
+        .largest_part = step->largest_part,
     };
 
     SP_TRY(sp__assign(&options, step->sorted, step->batch->count, step->batch->lengths, NULL,

@@ -181,7 +181,7 @@ static int64_t closed_form(const sp__step *step, const bounds *b)
                                   step->yardstick.alignment) + 1;
     int64_t best = b->most;
 
-    if (overhead > 0 && !step->most_packs)
+    if (overhead > 0)
         best = square_root(sp__mul_div(work, BUBBLE_SIXTEENTHS * sp__max(rates->stages - 1, 1),
                                        16 * overhead));
     return sp__min(best, grains);
@@ -230,6 +230,15 @@ static sp_status hold_contest(contest *c, int64_t start, const int32_t *steps, i
     return SP_OK;
 }
 
+/* Part of the way from the best count to the most, in equal factors: doubling is
+ * near enough to that, and the last level is the most itself. */
+static int64_t levelled(const sp__step *step, const bounds *b, int64_t packs)
+{
+    int32_t level = step->most_packs;
+
+    return level == SP__PACK_LEVELS - 1 ? b->most : sp__min(packs << level, b->most);
+}
+
 #define COUNT_OF(array) ((int32_t)(sizeof(array) / sizeof *(array)))
 
 sp_status sp__step_search(sp__step *step)
@@ -244,13 +253,13 @@ sp_status sp__step_search(sp__step *step)
     start = closed_form(step, &b);
     c.bounds = &b;
     c.replica = heaviest_replica(step);
-    if (step->most_packs)
-        effort = SP_EFFORT_FAST;
     shape_of(step, &b, start, &profiles[is_free ? 0 : 1], &c.shape);
     if (effort == SP_EFFORT_THOROUGH)
         SP_TRY(hold_contest(&c, start, steps_thorough, COUNT_OF(steps_thorough)));
     else if (effort == SP_EFFORT_BALANCED && !is_free)
         SP_TRY(hold_contest(&c, start, steps_balanced, COUNT_OF(steps_balanced)));
+    if (step->most_packs > 0)
+        shape_of(step, &b, levelled(step, &b, c.shape.packs[SP_BACKWARD]), &profiles[0], &c.shape);
     sp__step_use(step, &c.shape);
     return SP_OK;
 }

@@ -17,6 +17,13 @@ typedef struct sp__pack_shape {
     int32_t share[2][2]; /* thousandths of a full pack at the ramp's small end */
 } sp__pack_shape;
 
+/* The makespan of a draft, and the most memory that a device needs. */
+typedef struct sp__outcome {
+    int64_t makespan;
+    int64_t peak_bytes;
+    int32_t replica, stage; /* of the peak */
+} sp__outcome;
+
 typedef struct sp__step {
     struct sp_planner *planner;
     const struct sp_batch *batch;
@@ -31,16 +38,16 @@ typedef struct sp__step {
     sp__pack_shape shape;
     sp__draft draft;
     int32_t is_1f1b;         /* op order of whole-sample policies */
+    int32_t policy_simulates; /* the policy chooses its packs by simulating all of them */
     int64_t memory;          /* cap of a device */
-    int32_t memory_share;    /* as in sp__assign_options */
+    int64_t largest_part;    /* as in sp__assign_options */
+    sp__outcome least;       /* the one with the least memory of all that were simulated */
     int32_t run_ahead;       /* part of the run-ahead parameter that is used, of the whole */
-    int32_t most_packs;      /* 1: as many packs as allowed, so that each is small */
+    int32_t most_packs;      /* how far to go towards as many packs as allowed, of SP__PACK_LEVELS - 1 */
 } sp__step;
 
-/* What a sample may take of a device's memory at first: the rest is for what runs
- * ahead and for the samples beside it. */
-#define SP__MEMORY_SHARE 160
 #define SP__RUN_AHEAD_WHOLE 16
+#define SP__PACK_LEVELS 4
 
 /* Sums up the batch, picks the stage that bounds the step, and sorts the samples. */
 sp_status sp__step_start(sp__step *step, struct sp_planner *planner, const struct sp_batch *batch);
@@ -77,23 +84,19 @@ sp__sim sp__step_sim(const sp__step *step);
 /* Simulates the step's draft into a timeline whose arrays are there. */
 sp_status sp__step_simulate(const sp__step *step, sp__timeline *timeline);
 
-/* When the plan that was made takes more memory than the cap: looks for one that
- * does not, with less run ahead, smaller packs or wider merges. Leaves its draft, or
- * fails with SP_ERR_INFEASIBLE and the smallest cap that would do. */
+/* Makes a draft that keeps the memory cap: the planner's first choice when it does,
+ * else one with less run ahead, smaller packs or wider merges. Fails with
+ * SP_ERR_INFEASIBLE and the smallest cap that would do. */
 sp_status sp__step_fit(sp__step *step);
+
+/* Skips the widths of merges with which the longest sample alone passes the cap. */
+void sp__step_presume(sp__step *step);
 
 /* The makespan of one replica of the draft, as if its merges were its own. */
 sp_status sp__step_evaluate_lane(const sp__step *step, int32_t replica, int64_t *makespan);
 
-/* The makespan of the step's whole draft, and the most memory that a device of a
- * replica and a stage needs. */
-typedef struct sp__outcome {
-    int64_t makespan;
-    int64_t peak_bytes;
-    int32_t replica, stage; /* of the peak */
-} sp__outcome;
-
-sp_status sp__step_evaluate(const sp__step *step, sp__outcome *out);
+/* Simulates the step's whole draft, and notes the outcome if its memory is the least. */
+sp_status sp__step_evaluate(sp__step *step, sp__outcome *out);
 
 /* Makes the draft by the planner's policy. */
 sp_status sp__step_draft(sp__step *step);

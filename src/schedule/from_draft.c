@@ -236,6 +236,8 @@ static sp_status read_packs(const struct sp_schedule *s, int32_t lane, int pass,
 
             read_load(s, sp__rank_shards(s, lane, c, pass, k), attention, load);
             load->context = context;
+            load->cached = sp__cached_tokens(context, cp * (out->merge[k] < 0 ? 1 :
+                                                  s->merge[out->merge[k]].replicas));
         }
     }
     return SP_OK;

@@ -19,8 +19,10 @@ static void add_slice(const sp__slice *slice, int64_t sample_length, int32_t gro
         load->tokens += piece[j].length;
         load->pairs += sp__pairs(attention, piece[j].start, piece[j].length, sample_length);
     }
-    if (!sp__is_whole(slice, sample_length, group))
+    if (!sp__is_whole(slice, sample_length, group)) {
         load->context += slice->length;
+        load->cached += sp__cached_tokens(slice->length, group);
+    }
 }
 
 void sp__packs_load(const sp__draft *d, int32_t lane, sp__packs *packs, const int64_t *lengths,

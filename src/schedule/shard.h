@@ -59,4 +59,11 @@ static inline int sp__is_whole(const sp__slice *slice, int64_t sample_length, in
     return slice->length == sample_length && (slice->place >= 0 || group == 1);
 }
 
+/* Tokens that count as cached for a slice that is not whole: dK and dV, and in a
+ * group the gathered K and V too. */
+static inline int64_t sp__cached_tokens(int64_t length, int32_t group)
+{
+    return group > 1 ? 2 * length : length;
+}
+
 #endif

@@ -114,7 +114,7 @@ static void account(sp__machine *m, int64_t stage, int pass, const sp__load *loa
         int64_t *bytes = &m->live_bytes[stage * m->cp + c];
 
         *tokens += sign * load->tokens;
-        *bytes += sign * (load->tokens * memory->token + load->context * memory->cached);
+        *bytes += sign * (load->tokens * memory->token + load->cached * memory->cached);
         result->peak_live_tokens = sp__max(result->peak_live_tokens, *tokens);
         result->peak_bytes = sp__max(result->peak_bytes, *bytes);
         result->busy_ps += busy;

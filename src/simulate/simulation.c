@@ -68,7 +68,7 @@ static sp_status run(sp_simulation *simulation, const sp_schedule *schedule,
 sp_status sp_simulate(const sp_schedule *schedule, const sp_model *model, const sp_device *device,
                       sp_simulation **out)
 {
-    sp_simulation *simulation;
+    sp_simulation *simulation = NULL;
     sp__target target;
     sp__arena scratch;
     sp_status status;

@@ -1,12 +1,13 @@
 /*
  * stats.c - how good a simulated plan is: see stats.h.
  *
- * The ideal is a lower bound of any plan's makespan on this machine: the
- * heaviest stage's devices, DP x CP of them, have that much compute to do between
- * them, and one of them at least the average. bound adds what every plan pays on
- * top: the overhead of one pack in each pass on a device that has work, and the
- * time before a device of that stage can start and after it has finished, for the
- * smallest possible pack.
+ * Both ideal and bound are lower bounds of any plan's makespan on this machine.
+ * Take any stage. Its DP x CP devices have a fixed sum of work to do, so one of them
+ * has at least the average; it has tokens, so it runs at least one pack in each
+ * pass and pays its overhead. Its first tokens have come through all stages before
+ * it, its last gradients go back through them, each time as a pack of at least one
+ * token. The bound is the largest over stages of that sum; the ideal leaves out
+ * collectives, overheads and the way through the other stages.
  */
 #include "simulate/stats.h"
 
@@ -62,12 +63,36 @@ sp_status sp__ideal(const sp__rates *rates, const sp__totals *totals, int32_t sh
     return SP_OK;
 }
 
-/* Stage time of all replicas, and the largest replica's, on each stage. */
+/* The least that a pack with tokens costs. */
+static int64_t smallest_pack(const sp__rate *r)
+{
+    return sp__max(sp__fixed_cost(r->token, 1, r->pair, 1) + r->half, r->floor) + r->fixed;
+}
+
+static int64_t bound_of(const sp__rates *rates, const sp__totals *totals, int32_t sharers)
+{
+    int64_t most = 0, way = 0;
+
+    for (int32_t s = 0; s < rates->stages; s++) {
+        const sp__rate *f = &rates->stage[s].pass[SP_FORWARD];
+        const sp__rate *b = &rates->stage[s].pass[SP_BACKWARD];
+        sp__int128 work = (sp__int128)(f->token + b->token) * totals->tokens +
+                          (sp__int128)(f->pair + b->pair) * totals->pairs;
+
+        work = ((work >> SP__COST_BITS) + sharers - 1) / sharers + f->half + f->fixed + b->half +
+               b->fixed + way;
+        most = sp__max(most, work > SP__LONGEST ? SP__LONGEST : (int64_t)work);
+        way += smallest_pack(f) + smallest_pack(b);
+    }
+    return most;
+}
+
+/* Compares replicas on the stage with the most work, and stages. */
 static void compare_loads(const sp__sim *sim, const sp__timeline *t, sp_stats *out)
 {
     int32_t pp = sim->rates->stages, cp = sim->draft->cp, lanes = sim->draft->lanes;
     sp__int128 all = 0;
-    int64_t most_stage = 0, dp_excess = 0;
+    int64_t most_stage = -1, dp_excess = 0;
 
     for (int32_t s = 0; s < pp; s++) {
         sp__int128 stage = 0;
@@ -80,8 +105,10 @@ static void compare_loads(const sp__sim *sim, const sp__timeline *t, sp_stats *o
             most = sp__max(most, busy);
         }
         all += stage;
-        most_stage = sp__max(most_stage, (int64_t)(stage / lanes));
-        dp_excess = sp__max(dp_excess, sp__excess_ppm(most, (int64_t)(stage / lanes)));
+        if ((int64_t)(stage / lanes) > most_stage) {
+            most_stage = (int64_t)(stage / lanes);
+            dp_excess = sp__excess_ppm(most, most_stage);
+        }
     }
     out->imbalance_dp_ppm = dp_excess;
     out->imbalance_pp_ppm = sp__excess_ppm(most_stage, (int64_t)(all / lanes / pp));
@@ -158,7 +185,7 @@ sp_status sp__stats_fill(const sp__sim *sim, const sp__timeline *t, const int64_
     s.forward_packs = d->packs[SP_FORWARD];
     s.backward_packs = d->packs[SP_BACKWARD];
     s.makespan_ps = sp__makespan(sim, t);
-    s.bound_ps = s.ideal_ps;
+    s.bound_ps = sp__max(bound_of(sim->rates, &totals, d->lanes * d->cp), s.ideal_ps);
     s.ratio_ppm = s.ideal_ps > 0 ? sp__mul_div(s.makespan_ps, 1000000, s.ideal_ps) : 1000000;
     s.memory_bytes = memory;
     compare_loads(sim, t, &s);

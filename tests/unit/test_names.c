@@ -66,8 +66,8 @@ static void a_very_long_name_is_cut_and_gets_no_suggestion(void **state)
     memset(name, 'a', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     strcpy(sentence, "unknown preset '");
-    strncat(sentence, name, 80);
-    strcat(sentence, "'");
+    memset(sentence + strlen("unknown preset '"), 'a', 80);
+    strcpy(sentence + strlen("unknown preset '") + 80, "'");
     expect_missing(name, sentence);
     name[63] = '\0'; /* the longest that is compared */
     strcpy(sentence, "unknown preset '");

@@ -1,0 +1,187 @@
+# libslimpack: plans the steps of variable-length LLM training.
+#
+#   make            libraries into lib/, program into build/slimpack
+#   make demo       builds, and plans a generated batch
+#   make check      all tests; make bench: all measurements
+#   make install    PREFIX=/usr/local DESTDIR= LIBDIR= INCLUDEDIR= BINDIR=
+#
+# V=1 shows commands, WERROR=1 makes warnings errors, B=dir builds elsewhere,
+# libraries included: make B=build-asan CFLAGS='-g -fsanitize=address'.
+
+CC      ?= gcc
+CXX     ?= g++
+CFLAGS  ?= -O2 -g
+B       ?= build
+PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
+BINDIR  ?= $(PREFIX)/bin
+INCLUDEDIR ?= $(PREFIX)/include
+
+# ---- what is built from what
+
+version_part = $(shell sed -n 's/^\#define SP_VERSION_$(1) \([0-9]*\).*/\1/p' include/slimpack.h)
+MAJOR   := $(call version_part,MAJOR)
+VERSION := $(MAJOR).$(call version_part,MINOR).$(call version_part,PATCH)
+
+LIB_SRC := $(sort $(filter-out src/cli/%,$(wildcard src/*/*.c)))
+CLI_SRC := $(sort $(wildcard src/cli/*.c))
+LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
+CLI_OBJ := $(CLI_SRC:%.c=$(B)/%.o)
+
+# A build elsewhere keeps its libraries to itself.
+ifeq ($(B),build)
+L := lib
+else
+L := $(B)/lib
+endif
+ARCHIVE := $(L)/libslimpack.a
+SHARED  := $(L)/libslimpack.so.$(VERSION)
+PROGRAM := $(B)/slimpack
+
+WARN    := -Wall -Wextra -Wpedantic -Wshadow $(if $(WERROR),-Werror)
+LIB_WARN := -Wconversion
+ALL_CFLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) -Isrc -Iinclude $(CPPFLAGS) $(CFLAGS)
+LIBS    := -lm -lpthread
+
+# The program's JSON is jansson's; without it the program says so.
+HAVE_JANSSON := $(shell printf '\#include <jansson.h>\nint main(void) { return json_null() == 0; }\n' | \
+    $(CC) -x c - -ljansson -o /dev/null 2>/dev/null && echo 1)
+JANSSON_CFLAGS := $(if $(HAVE_JANSSON),-DSP_HAVE_JANSSON)
+JANSSON_LIBS   := $(if $(HAVE_JANSSON),-ljansson)
+
+Q   := $(if $(V),,@)
+say  = $(if $(V),:,printf '  %-6s %s\n')
+
+.PHONY: all lib demo check check-build bench deps deps-check install uninstall docs clean
+.SECONDARY:
+.DELETE_ON_ERROR:
+
+all: lib $(PROGRAM)
+lib: $(ARCHIVE) $(L)/libslimpack.so
+
+# ---- library and program
+
+$(LIB_OBJ): $(B)/%.o: %.c
+	@mkdir -p $(@D)
+	@$(say) CC $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(LIB_WARN) -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@
+
+# Objects remember whether JSON was there, so that it can be installed later.
+$(B)/jansson-$(HAVE_JANSSON):
+	@mkdir -p $(@D) && rm -f $(B)/jansson-* && touch $@
+
+$(CLI_OBJ): $(B)/%.o: %.c $(B)/jansson-$(HAVE_JANSSON)
+	@mkdir -p $(@D)
+	@$(say) CC $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(JANSSON_CFLAGS) -MMD -MP -c $< -o $@
+
+$(ARCHIVE): $(LIB_OBJ)
+	@mkdir -p $(@D)
+	@$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
+
+# A shared object exports what lib/slimpack.map lists and nothing else.
+$(SHARED): $(LIB_OBJ) lib/slimpack.map
+	@mkdir -p $(@D)
+	@$(say) LINK $@
+	$(Q)$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-soname,libslimpack.so.$(MAJOR) \
+	    -Wl,--version-script,lib/slimpack.map -Wl,-z,defs -o $@ $(LIB_OBJ) $(LIBS)
+
+$(L)/libslimpack.so: $(SHARED)
+	$(Q)ln -sf libslimpack.so.$(VERSION) $(L)/libslimpack.so.$(MAJOR)
+	$(Q)ln -sf libslimpack.so.$(MAJOR) $@ && touch -h $@
+
+$(PROGRAM): $(CLI_OBJ) $(ARCHIVE)
+	@$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(CLI_OBJ) $(ARCHIVE) $(JANSSON_LIBS) $(LIBS)
+
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d)
+
+# ---- packages: by apt where that may be, else their names
+
+deps:
+	@sh tests/deps.sh optional libjansson-dev:jansson.h
+
+deps-check: deps
+	@sh tests/deps.sh required libcmocka-dev:cmocka.h g++:@g++
+
+# ---- the main job
+
+DEMO := --dp 4 --tp 8 --pp 4 --model llama2-7b --device h100
+
+demo:
+	@$(MAKE) --no-print-directory deps
+	@$(MAKE) --no-print-directory all
+	@$(PROGRAM) generate --distribution lognormal:1800,1.5,262144 --count 512 --seed 1 > $(B)/demo.txt
+	@echo && echo "$(PROGRAM) plan $(B)/demo.txt $(DEMO)" && $(PROGRAM) plan $(B)/demo.txt $(DEMO)
+
+# ---- tests: one program for each file, one count of them all
+
+UNIT     := $(patsubst tests/%.c,%,$(wildcard tests/unit/*.c))
+PROPERTY := $(patsubst tests/%.c,%,$(wildcard tests/property/test_*.c))
+EXAMPLES := $(patsubst docs/examples/%.c,examples/%,$(wildcard docs/examples/*.c))
+PROGRAMS := $(UNIT) $(PROPERTY)
+SCRIPTS  := $(wildcard tests/lint/*.sh tests/examples/*.sh) tests/property/same_bytes.sh tests/cli/run.sh
+SUPPORT  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/support/*.c))
+
+$(SUPPORT): $(B)/%.o: %.c
+	@mkdir -p $(@D)
+	@$(say) CC $<
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+$(PROGRAMS:%=$(B)/tests/%): $(B)/tests/%: tests/%.c $(SUPPORT) $(ARCHIVE)
+	@mkdir -p $(@D)
+	@$(say) TEST $<
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP $< $(SUPPORT) $(ARCHIVE) -lcmocka $(LIBS) $(LDFLAGS) -o $@
+
+# Examples see what a user sees: the public header and the library.
+$(EXAMPLES:%=$(B)/%): $(B)/examples/%: docs/examples/%.c $(ARCHIVE)
+	@mkdir -p $(@D)
+	@$(say) CC $<
+	$(Q)$(CC) -std=c11 $(WARN) -Iinclude $(CFLAGS) $< $(ARCHIVE) $(LIBS) $(LDFLAGS) -o $@
+
+-include $(SUPPORT:.o=.d) $(PROGRAMS:%=$(B)/tests/%.d)
+
+check-build: all $(PROGRAMS:%=$(B)/tests/%) $(EXAMPLES:%=$(B)/%)
+
+check:
+	@$(MAKE) --no-print-directory deps-check
+	@$(MAKE) --no-print-directory WERROR=1 check-build
+	@B=$(B) L=$(L) CC="$(CC)" CXX="$(CXX)" SLIMPACK=$(PROGRAM) TEST_WRAPPER="$(TEST_WRAPPER)" \
+	    sh tests/run.sh $(PROGRAMS:%=$(B)/tests/%) $(EXAMPLES:%=$(B)/%) $(SCRIPTS)
+
+# ---- measurements
+
+BENCH := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/bench/bench_*.c))
+
+$(BENCH): $(B)/tests/%: tests/%.c $(wildcard tests/bench/*.h) $(SUPPORT) $(ARCHIVE)
+	@mkdir -p $(@D)
+	@$(say) CC $<
+	$(Q)$(CC) $(ALL_CFLAGS) $< $(SUPPORT) $(ARCHIVE) $(LIBS) $(LDFLAGS) -o $@
+
+bench: all $(BENCH)
+	@for b in $(BENCH); do $$b || exit 1; done
+
+# ---- installed files
+
+install: all
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(BINDIR)
+	install -m 644 include/slimpack.h $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 $(ARCHIVE) $(DESTDIR)$(LIBDIR)
+	install -m 755 $(SHARED) $(DESTDIR)$(LIBDIR)
+	ln -sf libslimpack.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libslimpack.so.$(MAJOR)
+	ln -sf libslimpack.so.$(MAJOR) $(DESTDIR)$(LIBDIR)/libslimpack.so
+	install -m 755 $(PROGRAM) $(DESTDIR)$(BINDIR)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+	    -e 's|@VERSION@|$(VERSION)|' pkgconfig/slimpack.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/slimpack.pc
+
+uninstall:
+	rm -f $(DESTDIR)$(INCLUDEDIR)/slimpack.h $(DESTDIR)$(LIBDIR)/libslimpack.* \
+	    $(DESTDIR)$(LIBDIR)/pkgconfig/slimpack.pc $(DESTDIR)$(BINDIR)/slimpack
+
+docs:
+	@command -v doxygen >/dev/null || { echo "make docs: install the package doxygen"; exit 1; }
+	$(Q)mkdir -p $(B)/docs && OUT=$(B)/docs VERSION=$(VERSION) doxygen docs/Doxyfile
+
+clean:
+	rm -rf $(B) lib/libslimpack.a lib/libslimpack.so*
