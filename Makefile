@@ -19,7 +19,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 
 # ---- what is built from what
 
-version_part = $(shell sed -n 's/^\#define SP_VERSION_$(1) \([0-9]*\).*/\1/p' include/slimpack.h)
+version_part = $(shell sed -n 's/^.define SP_VERSION_$(1) \([0-9]*\).*/\1/p' include/slimpack.h)
 MAJOR   := $(call version_part,MAJOR)
 VERSION := $(MAJOR).$(call version_part,MINOR).$(call version_part,PATCH)
 
@@ -44,7 +44,7 @@ ALL_CFLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) -Isrc -Iinclude $(CPPFLA
 LIBS    := -lm -lpthread
 
 # The program's JSON is jansson's; without it the program says so.
-HAVE_JANSSON := $(shell printf '\#include <jansson.h>\nint main(void) { return json_null() == 0; }\n' | \
+HAVE_JANSSON := $(shell echo 'int json_null(void); int main(void) { return json_null(); }' | \
     $(CC) -x c - -ljansson -o /dev/null 2>/dev/null && echo 1)
 JANSSON_CFLAGS := $(if $(HAVE_JANSSON),-DSP_HAVE_JANSSON)
 JANSSON_LIBS   := $(if $(HAVE_JANSSON),-ljansson)
@@ -53,7 +53,6 @@ Q   := $(if $(V),,@)
 say  = $(if $(V),:,printf '  %-6s %s\n')
 
 .PHONY: all lib demo check check-build bench deps deps-check install uninstall docs clean
-.SECONDARY:
 .DELETE_ON_ERROR:
 
 all: lib $(PROGRAM)
