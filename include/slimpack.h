@@ -561,7 +561,11 @@ enum sp_planner_key {
                                          from it to the last. */
     SP_PLANNER_FORWARD_PACKS = 18,  /**< Forward packs of a replica; 0 lets the planner choose. */
     SP_PLANNER_BACKWARD_PACKS = 19, /**< Backward packs of a replica; 0 lets the planner choose. */
-    SP_PLANNER_SLICE_TOKENS = 20    /**< Slice length of policy uniform-slice; 0 lets the planner choose. */
+    SP_PLANNER_SLICE_TOKENS = 20,   /**< Slice length of policy uniform-slice, a multiple of the
+                                         alignment; 0 lets the planner choose. */
+    SP_PLANNER_EXACT_NODES = 21     /**< Nodes of a branch and bound that improves the assignment
+                                         of a small batch and proves how good it is; 0 leaves it
+                                         out. At most 1024 samples and 64 replicas. */
 };
 
 /** Values of ::SP_PLANNER_POLICY. */
@@ -810,11 +814,16 @@ typedef struct sp_stats {
     int64_t peak_bytes;       /**< Largest memory of any device. */
     int64_t peak_live_tokens; /**< Most live tokens of any device. */
     int64_t memory_bytes;     /**< The cap planned under, INT64_MAX for none. */
+    int64_t load_ps;          /**< Largest replica's work as assigned, on the stage with the
+                                   most. */
+    int64_t load_bound_ps;    /**< Proven lower bound of load_ps over all assignments; equal to
+                                   it when ::SP_PLANNER_EXACT_NODES sufficed for a proof. */
+    int64_t exact_nodes;      /**< Nodes that the exact assignment looked at. */
 } sp_stats;
 
 /** Initialiser of ::sp_stats. */
 #define SP_STATS_INIT                                                            \
-    { sizeof(sp_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(sp_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** Free a schedule. @param[in] schedule  May be NULL. */
 SP_API void sp_schedule_destroy(sp_schedule *schedule);

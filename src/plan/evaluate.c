@@ -66,6 +66,23 @@ sp_status sp__step_evaluate(sp__step *step, sp__outcome *out)
     return SP_OK;
 }
 
+sp_status sp__step_ends(const sp__step *step, int64_t *end)
+{
+    sp__arena_mark mark = sp__arena_here(step->arena);
+    int32_t pp = step->planner->target.rates.stages;
+    sp__timeline t;
+
+    SP_TRY(open_timeline(step, step->draft.lanes, &t));
+    SP_TRY(sp__step_simulate(step, &t));
+    for (int32_t r = 0; r < step->draft.lanes; r++) {
+        end[r] = 0;
+        for (int32_t s = 0; s < pp; s++)
+            end[r] = sp__max(end[r], t.end[((int64_t)r * pp + s + 1) * t.ops - 1]);
+    }
+    sp__arena_rewind(step->arena, mark);
+    return SP_OK;
+}
+
 sp_status sp__step_evaluate_lane(const sp__step *step, int32_t replica, int64_t *makespan)
 {
     sp__arena_mark mark = sp__arena_here(step->arena);

@@ -5,6 +5,13 @@
 #include "plan/step.h"
 #include "schedule/writer.h"
 
+/* Exact loads are not to be moved again. */
+static int refines(const sp__step *step)
+{
+    return sp__planner_value(step->planner, SP_PLANNER_EFFORT) == SP_EFFORT_THOROUGH &&
+           sp__planner_value(step->planner, SP_PLANNER_EXACT_NODES) == 0;
+}
+
 sp_status sp__step_draft(sp__step *step)
 {
     switch (sp__planner_value(step->planner, SP_PLANNER_POLICY)) {
@@ -20,7 +27,8 @@ sp_status sp__step_draft(sp__step *step)
             return sp__step_balanced_pack(step);
         SP_TRY(sp__step_assign(step, 1));
         SP_TRY(sp__step_search(step));
-        return sp__step_pack(step);
+        SP_TRY(sp__step_pack(step));
+        return refines(step) ? sp__step_refine(step) : SP_OK;
     }
 }
 
@@ -44,6 +52,9 @@ static sp_status write(const sp__step *step, struct sp_schedule **out)
         sp_schedule_destroy(schedule);
         return status;
     }
+    schedule->stats.load_ps = step->load;
+    schedule->stats.load_bound_ps = step->load_bound;
+    schedule->stats.exact_nodes = step->exact_nodes;
     *out = schedule;
     return SP_OK;
 }

@@ -47,6 +47,8 @@ static const sp__param rows[] = {
       "backward packs of a replica; 0 lets the planner choose" },
     { SP_PLANNER_SLICE_TOKENS, "slice_tokens", "tokens", "", 0, INT32_MAX, 0,
       "slice length of policy uniform-slice; 0 lets the planner choose" },
+    { SP_PLANNER_EXACT_NODES, "exact_nodes", "nodes", "", 0, INT64_MAX, 0,
+      "nodes of the exact assignment of a small batch; 0 leaves it out" },
 };
 
 const sp__param_table sp__planner_table = { "planner parameter", rows, SP__PLANNER_PARAMS };

@@ -135,6 +135,23 @@ static sp_status check_packs(const sp__step *step)
     return SP_OK;
 }
 
+/* The largest load of replicas that nobody balanced. */
+static void measure_load(sp__step *step, const sp__runs *runs)
+{
+    int64_t all = 0;
+
+    step->load = step->exact_nodes = 0;
+    for (int32_t r = 0; r < step->draft.lanes; r++) {
+        int64_t load = 0;
+
+        for (int32_t i = 0; i < runs[r].slice_count; i++)
+            load += sp__sample_cost(&step->yardstick, runs[r].slices[i].length);
+        all += load;
+        step->load = sp__max(step->load, load);
+    }
+    step->load_bound = sp__ceil_div(all, step->draft.lanes);
+}
+
 sp_status sp__step_fixed_pack(sp__step *step)
 {
     int32_t count = step->batch->count, lanes = step->draft.lanes, bins;
@@ -158,6 +175,7 @@ sp_status sp__step_fixed_pack(sp__step *step)
         for (int32_t b = r; b < bins; b += lanes)
             add_bin(step, items, order, first[b], first[b + 1], &runs[r]);
     }
+    measure_load(step, runs);
     step->is_1f1b = 1;
     SP_TRY(make_draft(step, runs));
     return check_packs(step);

@@ -119,6 +119,7 @@ sp_status sp__step_start(sp__step *step, struct sp_planner *planner, const struc
     step->largest_part = INT64_MAX;
     step->least.peak_bytes = INT64_MAX;
     step->run_ahead = SP__RUN_AHEAD_WHOLE;
+    step->offset = NULL;
     step->most_packs = 0;
     sp__arena_reset(step->arena);
     SP_TRY(sp__batch_totals(&planner->target.rates.attention, batch->lengths, batch->count,
@@ -182,9 +183,14 @@ sp_status sp__step_assign(sp__step *step, int merges)
         .node_replicas = replicas_in_node(p),
         .rounds = 8,
         .largest_part = step->largest_part,
+        .exact_nodes = sp__planner_value(p, SP_PLANNER_EXACT_NODES),
     };
 
-    SP_TRY(sp__assign(&options, step->sorted, step->batch->count, step->batch->lengths, NULL,
+    SP_TRY(sp__assign(&options, step->sorted, step->batch->count, step->batch->lengths, step->offset,
                       step->arena, &step->assignment));
+    step->load_bound = step->assignment.bound;
+    step->exact_nodes = step->assignment.nodes;
+    for (int32_t r = 0; r < dp; r++)
+        step->load = sp__max(r > 0 ? step->load : 0, step->assignment.load[r]);
     return keep_order ? sort_by_index(step) : SP_OK;
 }

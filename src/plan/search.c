@@ -23,11 +23,10 @@
  * the search at more packs. */
 #define BUBBLE_SIXTEENTHS 6
 
-/* Forward packs for each 16 backward packs. More shortens the fill, but beyond
- * this the run-ahead limit starves the last stage between two long samples. */
-#define FORWARD_SIXTEENTHS 11
-
-/* How the ends taper: lengths of the ramps in 1/256 of a pass's packs, and their
+/* How many forward packs there are, and how the ends taper. More forward packs
+ * shorten the fill, but the fewer there are, the farther ahead the run-ahead limit
+ * lets stages go, without which the last stage starves between two long samples.
+ * Of the ramps: lengths of the ramps in 1/256 of a pass's packs, and their
  * smallest pack in thousandths of a full one. Longer ramps leave a smaller bubble
  * but larger packs in the middle, which starve the last stage between two long
  * samples: short ramps suit many packs, long ramps few. A smaller end fills the
@@ -36,9 +35,17 @@
 typedef struct profile {
     int32_t forward_start, forward_end, backward_end;
     int32_t share;
+    int32_t forward; /* packs for each 16 backward packs */
 } profile;
 
-static const profile profiles[] = { { 42, 23, 32, 50 }, { 256, 64, 128, 100 }, { 256, 64, 256, 50 } };
+static const profile profiles[] = { { 42, 23, 32, 50, 11 },
+                                    { 256, 64, 128, 100, 11 },
+                                    { 256, 64, 256, 50, 11 },
+                                    { 42, 23, 32, 50, 16 },
+                                    { 42, 23, 32, 50, 13 } };
+
+/* Replicas from which trying other shapes on one of them costs next to nothing. */
+#define MANY_REPLICAS 32
 
 #define PROFILES ((int32_t)(sizeof profiles / sizeof *profiles))
 
@@ -126,7 +133,7 @@ static void shape_of(const sp__step *step, const bounds *b, int64_t packs, const
 {
     int64_t forward = given_packs(step, SP_FORWARD), backward = given_packs(step, SP_BACKWARD);
     int32_t k = to_group(b, SP_BACKWARD, backward > 0 ? backward : packs);
-    int32_t f = to_group(b, SP_FORWARD, forward > 0 ? forward : (k * FORWARD_SIXTEENTHS + 15) / 16);
+    int32_t f = to_group(b, SP_FORWARD, forward > 0 ? forward : (k * p->forward + 15) / 16);
 
     *shape = (sp__pack_shape){
         .packs = { f, k },
@@ -254,6 +261,8 @@ sp_status sp__step_search(sp__step *step)
     c.bounds = &b;
     c.replica = heaviest_replica(step);
     shape_of(step, &b, start, &profiles[is_free ? 0 : 1], &c.shape);
+    if (is_free && effort == SP_EFFORT_BALANCED && step->draft.lanes >= MANY_REPLICAS)
+        SP_TRY(hold_contest(&c, start, steps_balanced, 1));
     if (effort == SP_EFFORT_THOROUGH)
         SP_TRY(hold_contest(&c, start, steps_thorough, COUNT_OF(steps_thorough)));
     else if (effort == SP_EFFORT_BALANCED && !is_free)

@@ -35,6 +35,8 @@ typedef struct sp__step {
     int64_t pass_cost[2];    /* of the whole batch on the yardstick's stage */
     sp__keyed *sorted;       /* [count] samples by decreasing cost */
     sp__assignment assignment;
+    int64_t load, load_bound, exact_nodes; /* as in sp_stats */
+    const int64_t *offset;   /* [replicas] what the simulator adds to loads, or NULL */
     sp__pack_shape shape;
     sp__draft draft;
     int32_t is_1f1b;         /* op order of whole-sample policies */
@@ -91,6 +93,13 @@ sp_status sp__step_fit(sp__step *step);
 
 /* Skips the widths of merges with which the longest sample alone passes the cap. */
 void sp__step_presume(sp__step *step);
+
+/* The end of each replica of the draft when all are simulated, into end [replicas]. */
+sp_status sp__step_ends(const sp__step *step, int64_t *end);
+
+/* Back from phase two to phase one: assigns again with what the simulator showed of
+ * each replica beyond its load, and keeps the draft when it gains. */
+sp_status sp__step_refine(sp__step *step);
 
 /* The makespan of one replica of the draft, as if its merges were its own. */
 sp_status sp__step_evaluate_lane(const sp__step *step, int32_t replica, int64_t *makespan);
