@@ -52,7 +52,7 @@ JANSSON_LIBS   := $(if $(HAVE_JANSSON),-ljansson)
 Q   := $(if $(V),,@)
 say  = $(if $(V),:,printf '  %-6s %s\n')
 
-.PHONY: all lib demo check check-build bench deps deps-check install uninstall docs clean
+.PHONY: all lib demo check check-build print-tests bench deps deps-check install uninstall docs clean
 .DELETE_ON_ERROR:
 
 all: lib $(PROGRAM)
@@ -140,6 +140,10 @@ $(EXAMPLES:%=$(B)/%): $(B)/examples/%: docs/examples/%.c $(ARCHIVE)
 	$(Q)$(CC) -std=c11 $(WARN) -Iinclude $(CFLAGS) $< $(ARCHIVE) $(LIBS) $(LDFLAGS) -o $@
 
 -include $(SUPPORT:.o=.d) $(PROGRAMS:%=$(B)/tests/%.d)
+
+# What check runs, for the lint that looks for files it does not.
+print-tests:
+	@echo $(PROGRAMS) $(EXAMPLES) $(SCRIPTS)
 
 check-build: all $(PROGRAMS:%=$(B)/tests/%) $(EXAMPLES:%=$(B)/%)
 

@@ -130,7 +130,10 @@ SP_API const char *sp_error_message(void);
  */
 SP_API int32_t sp_version(void);
 
-/** The same as text, such as "1.0.0". @return A static string. */
+/**
+ * The same as text, such as "1.0.0".
+ * @return A static string.
+ */
 SP_API const char *sp_version_string(void);
 
 /** @} */
@@ -209,16 +212,31 @@ typedef struct sp_batch sp_batch;
 SP_API sp_status sp_batch_create(const int64_t *lengths, int64_t count,
                                  const sp_allocator *allocator, sp_batch **out);
 
-/** Free a batch. @param[in] batch  May be NULL. */
+/**
+ * Free a batch.
+ * @param[in] batch  May be NULL.
+ */
 SP_API void sp_batch_destroy(sp_batch *batch);
 
-/** Samples in a batch. @param[in] batch  Not NULL. @return >= 1. */
+/**
+ * Samples in a batch.
+ * @param[in] batch  Not NULL.
+ * @return >= 1.
+ */
 SP_API int64_t sp_batch_count(const sp_batch *batch);
 
-/** All tokens of a batch. @param[in] batch  Not NULL. @return >= 1. */
+/**
+ * All tokens of a batch.
+ * @param[in] batch  Not NULL.
+ * @return >= 1.
+ */
 SP_API int64_t sp_batch_tokens(const sp_batch *batch);
 
-/** Longest sample of a batch, in tokens. @param[in] batch  Not NULL. @return >= 1. */
+/**
+ * Longest sample of a batch, in tokens.
+ * @param[in] batch  Not NULL.
+ * @return >= 1.
+ */
 SP_API int64_t sp_batch_longest(const sp_batch *batch);
 
 /** @} */
@@ -275,10 +293,17 @@ SP_API sp_status sp_topology_create(int32_t dp, int32_t tp, int32_t pp, int32_t 
  */
 SP_API sp_status sp_topology_parse(const char *text, sp_topology **out);
 
-/** Free a topology. @param[in] topology  May be NULL. */
+/**
+ * Free a topology.
+ * @param[in] topology  May be NULL.
+ */
 SP_API void sp_topology_destroy(sp_topology *topology);
 
-/** Number of ranks. @param[in] topology  Not NULL. @return DP * TP * PP * CP. */
+/**
+ * Number of ranks.
+ * @param[in] topology  Not NULL.
+ * @return DP * TP * PP * CP.
+ */
 SP_API int32_t sp_topology_size(const sp_topology *topology);
 
 /**
@@ -365,7 +390,10 @@ enum sp_recompute {
 SP_API sp_status sp_model_create(const char *preset, const sp_allocator *allocator,
                                  sp_model **out);
 
-/** Free a model. @param[in] model  May be NULL. */
+/**
+ * Free a model.
+ * @param[in] model  May be NULL.
+ */
 SP_API void sp_model_destroy(sp_model *model);
 
 /**
@@ -449,17 +477,17 @@ enum sp_device_key {
     SP_DEVICE_LINEAR_FLOPS = 1,             /**< Linear layers, FLOP/s. */
     SP_DEVICE_ATTENTION_FORWARD_FLOPS = 2,  /**< Attention forward, FLOP/s. */
     SP_DEVICE_ATTENTION_BACKWARD_FLOPS = 3, /**< Attention backward, FLOP/s. */
-    SP_DEVICE_HALF_RATE_TOKENS = 4,         /**< Tokens at which a linear layer reaches half its rate. */
-    SP_DEVICE_LAYER_FLOOR_PS = 5,           /**< Least time of a layer's forward; backward is twice it. */
-    SP_DEVICE_PACK_OVERHEAD_PS = 6,         /**< Added to each pack that holds tokens. */
-    SP_DEVICE_MEMORY_BYTES = 7,             /**< Memory; INT64_MAX is no limit. */
-    SP_DEVICE_DEVICES_PER_NODE = 8,         /**< Consecutive ranks that share a node. */
-    SP_DEVICE_INTRA_BANDWIDTH = 9,          /**< Bytes/s of one device inside a node; INT64_MAX is infinite. */
-    SP_DEVICE_INTRA_LATENCY_PS = 10,        /**< Latency inside a node. */
-    SP_DEVICE_INTER_BANDWIDTH = 11,         /**< Bytes/s of one device between nodes; INT64_MAX is infinite. */
-    SP_DEVICE_INTER_LATENCY_PS = 12,        /**< Latency between nodes. */
-    SP_DEVICE_TP_EXPOSED_PERCENT = 13       /**< Share of tensor-parallel collectives that is not
-                                                 hidden behind the layers' own work. */
+    SP_DEVICE_HALF_RATE_TOKENS = 4, /**< Tokens at which a linear layer reaches half its rate. */
+    SP_DEVICE_LAYER_FLOOR_PS = 5,   /**< Least time of a layer's forward; backward is twice it. */
+    SP_DEVICE_PACK_OVERHEAD_PS = 6, /**< Added to each pack that holds tokens. */
+    SP_DEVICE_MEMORY_BYTES = 7,     /**< Memory; INT64_MAX is no limit. */
+    SP_DEVICE_DEVICES_PER_NODE = 8, /**< Consecutive ranks that share a node. */
+    SP_DEVICE_INTRA_BANDWIDTH = 9, /**< Bytes/s of a device inside a node; INT64_MAX: infinite. */
+    SP_DEVICE_INTRA_LATENCY_PS = 10,  /**< Latency inside a node. */
+    SP_DEVICE_INTER_BANDWIDTH = 11, /**< Bytes/s of a device between nodes; INT64_MAX: infinite. */
+    SP_DEVICE_INTER_LATENCY_PS = 12,  /**< Latency between nodes. */
+    SP_DEVICE_TP_EXPOSED_PERCENT = 13 /**< Share of tensor-parallel collectives that is not
+                                           hidden behind the layers' own work. */
 };
 
 /**
@@ -475,10 +503,17 @@ enum sp_device_key {
 SP_API sp_status sp_device_create(const char *preset, const sp_allocator *allocator,
                                   sp_device **out);
 
-/** Free a device. @param[in] device  May be NULL. */
+/**
+ * Free a device.
+ * @param[in] device  May be NULL.
+ */
 SP_API void sp_device_destroy(sp_device *device);
 
-/** Name of a device preset. @param[in] index  From 0 up. @return A static string, NULL past the last. */
+/**
+ * Name of a device preset.
+ * @param[in] index  From 0 up.
+ * @return A static string, NULL past the last.
+ */
 SP_API const char *sp_device_preset_name(int32_t index);
 
 /**
@@ -571,7 +606,7 @@ enum sp_planner_key {
 /** Values of ::SP_PLANNER_POLICY. */
 enum sp_policy {
     SP_POLICY_SLIMPACK = 0,      /**< Slices, asymmetric packs, merges: the method. */
-    SP_POLICY_UNIFORM_SLICE = 1, /**< Slices of equal tokens, the same packs forward and backward. */
+    SP_POLICY_UNIFORM_SLICE = 1, /**< Slices of equal tokens, both passes in the same packs. */
     SP_POLICY_BALANCED_PACK = 2, /**< Whole samples, packs and replicas balanced by work, 1F1B. */
     SP_POLICY_FIXED_PACK = 3     /**< Whole samples, first-fit-decreasing bins as long as the
                                       longest sample, dealt in turn, 1F1B. */
@@ -609,7 +644,10 @@ SP_API sp_status sp_planner_create(const sp_topology *topology, const sp_model *
                                    const sp_device *device, const sp_allocator *allocator,
                                    sp_planner **out);
 
-/** Free a planner; its schedules live on. @param[in] planner  May be NULL. */
+/**
+ * Free a planner; its schedules live on.
+ * @param[in] planner  May be NULL.
+ */
 SP_API void sp_planner_destroy(sp_planner *planner);
 
 /**
@@ -655,7 +693,11 @@ SP_API sp_status sp_planner_param_info(int32_t index, sp_param_info *info);
  */
 SP_API sp_status sp_planner_param_find(const char *name, int32_t *key);
 
-/** Name of a policy, such as "slimpack". @param[in] policy  From 0 up. @return A static string, NULL past the last. */
+/**
+ * Name of a policy, such as "slimpack".
+ * @param[in] policy  From 0 up.
+ * @return A static string, NULL past the last.
+ */
 SP_API const char *sp_policy_name(int32_t policy);
 
 /**
@@ -723,7 +765,7 @@ typedef struct sp_pack_view {
     const int32_t *cu_seqlens_k; /**< [count + 1] offsets of the shards' keys: shard j
                                       attends its sample's tokens [0, start + length). */
     const int32_t *cu_seqlens_q_padded; /**< [count + 1] offsets with each shard padded to
-                                      ::SP_PLANNER_PAD_MULTIPLE; the plain offsets when that is 1. */
+                                      ::SP_PLANNER_PAD_MULTIPLE; the plain ones when that is 1. */
     int64_t tokens;        /**< Real tokens of this rank: cu_seqlens_q[count]. */
     int64_t padded_tokens; /**< cu_seqlens_q_padded[count]. */
     int64_t pack_tokens;   /**< Real tokens of the pack over all its ranks: over the batch's
@@ -825,7 +867,10 @@ typedef struct sp_stats {
 #define SP_STATS_INIT                                                            \
     { sizeof(sp_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
-/** Free a schedule. @param[in] schedule  May be NULL. */
+/**
+ * Free a schedule.
+ * @param[in] schedule  May be NULL.
+ */
 SP_API void sp_schedule_destroy(sp_schedule *schedule);
 
 /**
@@ -882,7 +927,11 @@ SP_API sp_status sp_schedule_pack_slices(const sp_schedule *schedule, int32_t re
 SP_API sp_status sp_schedule_block(const sp_schedule *schedule, int32_t rank,
                                    const void **data, size_t *bytes);
 
-/** Ops of each rank: forward packs plus backward packs. @param[in] schedule  Not NULL. @return The count. */
+/**
+ * Ops of each rank: forward packs plus backward packs.
+ * @param[in] schedule  Not NULL.
+ * @return The count.
+ */
 SP_API int32_t sp_schedule_op_count(const sp_schedule *schedule);
 
 /**
@@ -910,7 +959,11 @@ SP_API sp_status sp_schedule_op(const sp_schedule *schedule, int32_t rank, int32
 SP_API sp_status sp_schedule_stage(const sp_schedule *schedule, int32_t rank,
                                    sp_stage_view *view);
 
-/** Merges of a schedule. @param[in] schedule  Not NULL. @return The count, >= 0. */
+/**
+ * Merges of a schedule.
+ * @param[in] schedule  Not NULL.
+ * @return The count, >= 0.
+ */
 SP_API int32_t sp_schedule_merge_count(const sp_schedule *schedule);
 
 /**
@@ -925,7 +978,11 @@ SP_API int32_t sp_schedule_merge_count(const sp_schedule *schedule);
 SP_API sp_status sp_schedule_merge(const sp_schedule *schedule, int32_t merge,
                                    sp_merge_view *view);
 
-/** Sample lengths in input order. @param[in] schedule  Not NULL. @return [sp_stats::samples] tokens; borrowed. */
+/**
+ * Sample lengths in input order.
+ * @param[in] schedule  Not NULL.
+ * @return [sp_stats::samples] tokens; borrowed.
+ */
 SP_API const int64_t *sp_schedule_lengths(const sp_schedule *schedule);
 
 /**
@@ -979,7 +1036,10 @@ typedef struct sp_builder sp_builder;
 SP_API sp_status sp_builder_create(const sp_topology *topology, const sp_batch *batch,
                                    const sp_allocator *allocator, sp_builder **out);
 
-/** Free a builder. @param[in] builder  May be NULL. */
+/**
+ * Free a builder.
+ * @param[in] builder  May be NULL.
+ */
 SP_API void sp_builder_destroy(sp_builder *builder);
 
 /**
@@ -1113,7 +1173,10 @@ typedef struct sp_simulation sp_simulation;
 SP_API sp_status sp_simulate(const sp_schedule *schedule, const sp_model *model,
                              const sp_device *device, sp_simulation **out);
 
-/** Free a simulation. @param[in] simulation  May be NULL. */
+/**
+ * Free a simulation.
+ * @param[in] simulation  May be NULL.
+ */
 SP_API void sp_simulation_destroy(sp_simulation *simulation);
 
 /**

@@ -31,6 +31,7 @@ void sp__free(const sp__alloc *a, void *ptr);
 
 /* Makes room for one more object in a growing array, doubling its capacity. The
  * array is untouched when it fails. */
-sp_status sp__grow(const sp__alloc *a, void **array, int64_t *capacity, int64_t needed, size_t size);
+sp_status sp__grow(const sp__alloc *a, void **array, int64_t *capacity, int64_t needed,
+                   size_t size);
 
 #endif

@@ -88,8 +88,10 @@ sp_status sp__stage_layers(const struct sp_model *m, int32_t pp, int32_t *layers
     int64_t total = sp__model_value(m, SP_MODEL_LAYERS), sum = 0;
 
     if (pp > total)
-        return sp__fail(SP_ERR_INVALID, "topology pp: %" PRId32 " stages are more than the model's %"
-                        PRId64 " layers", pp, total);
+        return sp__fail(SP_ERR_INVALID,
+                        "topology pp: %" PRId32 " stages are more than the model's %" PRId64
+                        " layers",
+                        pp, total);
     if (m->stage_layers != NULL && m->stages != pp)
         return sp__fail(SP_ERR_INVALID, "stage layers are given for %" PRId32
                         " stages, but the topology has pp %" PRId32, m->stages, pp);
@@ -155,7 +157,8 @@ static sp_status init_pass(sp__rate *rate, const sp__rates *rates, const struct 
                         shape->degree[SP__TP], &recomputed));
     rate->pair += recomputed;
     rate->token = rate->compute;
-    rate->half = sp__fixed_cost(rate->compute, sp__device_value(d, SP_DEVICE_HALF_RATE_TOKENS), 0, 0);
+    rate->half =
+        sp__fixed_cost(rate->compute, sp__device_value(d, SP_DEVICE_HALF_RATE_TOKENS), 0, 0);
     rate->floor = sp__device_value(d, SP_DEVICE_LAYER_FLOOR_PS) * layers *
                   (pass == SP_FORWARD ? 1 : again ? 3 : 2);
     rate->fixed = sp__device_value(d, SP_DEVICE_PACK_OVERHEAD_PS);
@@ -174,14 +177,16 @@ static sp_status check_model(const struct sp_model *m, const sp__shape *shape)
     int32_t tp = shape->degree[SP__TP];
 
     if (heads % kv_heads != 0)
-        return sp__fail(SP_ERR_INVALID, "model kv_heads: %" PRId64 " does not divide heads %" PRId64,
-                        kv_heads, heads);
+        return sp__fail(SP_ERR_INVALID,
+                        "model kv_heads: %" PRId64 " does not divide heads %" PRId64, kv_heads,
+                        heads);
     if (active > experts)
         return sp__fail(SP_ERR_INVALID, "model experts_per_token: %" PRId64 " is above experts %"
                         PRId64, active, experts);
     if (heads % tp != 0)
-        return sp__fail(SP_ERR_INVALID, "topology tp: %" PRId32 " does not divide the model's %" PRId64
-                        " heads", tp, heads);
+        return sp__fail(SP_ERR_INVALID,
+                        "topology tp: %" PRId32 " does not divide the model's %" PRId64 " heads",
+                        tp, heads);
     return SP_OK;
 }
 

@@ -211,8 +211,9 @@ static void order_merges(attempt *a)
         sp__merge m = a->merge[i];
         int32_t j = i;
 
-        for (; j > 0 && (a->merge[j - 1].replicas < m.replicas ||
-                         (a->merge[j - 1].replicas == m.replicas && a->merge[j - 1].first > m.first));
+        for (;
+             j > 0 && (a->merge[j - 1].replicas < m.replicas ||
+                       (a->merge[j - 1].replicas == m.replicas && a->merge[j - 1].first > m.first));
              j--)
             a->merge[j] = a->merge[j - 1];
         a->merge[j] = m;

@@ -1,10 +1,10 @@
 /*
  * improve.c - moves and swaps that lower the largest load: see improve.h.
  *
- * Between the most loaded replica a and the least loaded b, exchanging x of a for
- * y of b (or for nothing) moves x - y of load; best is what comes nearest to half
- * their difference. Both lists are kept by decreasing weight, so two pointers
- * find it in linear time.
+ * Between the most loaded replica a and another b, exchanging x of a for y of b
+ * (or for nothing) moves x - y of load; best is what comes nearest to half their
+ * difference. Both lists are kept by decreasing weight, so two pointers find it in
+ * linear time. The least loaded replica is tried first, then a few of the others.
  */
 #include "partition/improve.h"
 
@@ -21,6 +21,10 @@ typedef struct lists {
     int32_t *head; /* [replicas] */
     int32_t *next; /* [count] */
 } lists;
+
+/* Replicas tried as partners of the most loaded one after the least loaded. More
+ * helps small batches on few replicas, where the least loaded alone is stuck soon. */
+#define PARTNERS 16
 
 typedef struct exchange {
     int32_t give, take; /* places in sorted; take -1 for a move */
@@ -123,6 +127,28 @@ static sp_status start_heap(sp__heap *h, const int64_t *load, int32_t count, int
     return SP_OK;
 }
 
+static void apply(lists *l, const exchange *e, int32_t a, int32_t b, int32_t *replica,
+                  int64_t *load)
+{
+    move_place(l, e->give, a, b, replica);
+    move_place(l, e->take, b, a, replica);
+    load[a] -= e->moved;
+    load[b] += e->moved;
+}
+
+/* A partner b for the most loaded a, and their exchange; give is -1 without any. */
+static exchange find_partner(const lists *l, const int64_t *load, int32_t replicas, int32_t a,
+                             int32_t *b)
+{
+    exchange e = find_exchange(l, a, *b, load[a] - load[*b]);
+
+    for (int32_t i = 1; i < replicas && i <= PARTNERS && e.give < 0; i++) {
+        *b = (a + i) % replicas;
+        e = find_exchange(l, a, *b, load[a] - load[*b]);
+    }
+    return e;
+}
+
 sp_status sp__improve(const sp__assign_options *options, const sp__keyed *sorted, int32_t count,
                       int32_t *replica, int64_t *load, sp__arena *arena)
 {
@@ -136,14 +162,11 @@ sp_status sp__improve(const sp__assign_options *options, const sp__keyed *sorted
     SP_TRY(start_heap(&most, load, options->replicas, -1, arena));
     for (; rounds > 0; rounds--) {
         int32_t a = sp__heap_top(&most), b = sp__heap_top(&least);
-        exchange e = find_exchange(&l, a, b, load[a] - load[b]);
+        exchange e = find_partner(&l, load, options->replicas, a, &b);
 
         if (e.give < 0)
             break;
-        move_place(&l, e.give, a, b, replica);
-        move_place(&l, e.take, b, a, replica);
-        load[a] -= e.moved;
-        load[b] += e.moved;
+        apply(&l, &e, a, b, replica, load);
         sp__heap_set(&least, a, load[a]);
         sp__heap_set(&least, b, load[b]);
         sp__heap_set(&most, a, -load[a]);

@@ -378,7 +378,8 @@ static sp_status check_given(const sp__step *step)
 {
     for (int pass = 0; pass < 2; pass++)
         if (given_packs(step, pass) > 0 && step->draft.packs[pass] != given_packs(step, pass))
-            return sp__fail(SP_ERR_INFEASIBLE, "%s: the limits need %" PRId32 " packs, not %" PRId64,
+            return sp__fail(SP_ERR_INFEASIBLE,
+                            "%s: the limits need %" PRId32 " packs, not %" PRId64,
                             pass == SP_FORWARD ? "forward_packs" : "backward_packs",
                             step->draft.packs[pass], given_packs(step, pass));
     return SP_OK;
@@ -415,7 +416,8 @@ sp_status sp__step_uniform_slice(sp__step *step)
 
     SP_TRY(sp__step_assign(step, 0));
     if (!sp__step_can_slice(step))
-        return sp__fail(SP_ERR_INVALID, "policy uniform-slice: it needs slicing and causal attention");
+        return sp__fail(SP_ERR_INVALID,
+                        "policy uniform-slice: it needs slicing and causal attention");
     if (step->limit.tokens < INT64_MAX)
         longest = sp__min(longest, sp__max(sp__longest_within(&step->limit, step->limit.tokens) /
                                                alignment * alignment, alignment));

@@ -126,13 +126,12 @@ sp_status sp__step_start(sp__step *step, struct sp_planner *planner, const struc
                             &step->totals));
     SP_TRY(pick_stage(step, &stage));
     set_yardstick(step, stage);
-    step->draft = (sp__draft){ .lanes = planner->shape.degree[SP__DP],
-                               .cp = planner->shape.degree[SP__CP],
-                               .alignment = step->yardstick.alignment,
-                               .pad_multiple =
-                                   (int32_t)sp__planner_value(planner, SP_PLANNER_PAD_MULTIPLE),
-                               .pack_tokens =
-                                   (int32_t)sp__planner_value(planner, SP_PLANNER_MAX_PACK_TOKENS) };
+    step->draft =
+        (sp__draft){.lanes = planner->shape.degree[SP__DP],
+                    .cp = planner->shape.degree[SP__CP],
+                    .alignment = step->yardstick.alignment,
+                    .pad_multiple = (int32_t)sp__planner_value(planner, SP_PLANNER_PAD_MULTIPLE),
+                    .pack_tokens = (int32_t)sp__planner_value(planner, SP_PLANNER_MAX_PACK_TOKENS)};
     set_limit(step);
     SP_TRY(check_limit(step));
     return sort_samples(step);
@@ -186,8 +185,8 @@ sp_status sp__step_assign(sp__step *step, int merges)
         .exact_nodes = sp__planner_value(p, SP_PLANNER_EXACT_NODES),
     };
 
-    SP_TRY(sp__assign(&options, step->sorted, step->batch->count, step->batch->lengths, step->offset,
-                      step->arena, &step->assignment));
+    SP_TRY(sp__assign(&options, step->sorted, step->batch->count, step->batch->lengths,
+                      step->offset, step->arena, &step->assignment));
     step->load_bound = step->assignment.bound;
     step->exact_nodes = step->assignment.nodes;
     for (int32_t r = 0; r < dp; r++)

@@ -45,7 +45,7 @@ typedef struct sp__step {
     int64_t largest_part;    /* as in sp__assign_options */
     sp__outcome least;       /* the one with the least memory of all that were simulated */
     int32_t run_ahead;       /* part of the run-ahead parameter that is used, of the whole */
-    int32_t most_packs;      /* how far to go towards as many packs as allowed, of SP__PACK_LEVELS - 1 */
+    int32_t most_packs; /* how far to go towards as many packs as allowed, of SP__PACK_LEVELS - 1 */
 } sp__step;
 
 #define SP__RUN_AHEAD_WHOLE 16

@@ -133,8 +133,8 @@ void sp_builder_destroy(sp_builder *b)
 static sp_status check_bounds(const char *argument, int64_t value, int64_t low, int64_t high)
 {
     if (value < low || value > high)
-        return sp__fail(SP_ERR_RANGE, "%s: %" PRId64 " is outside %" PRId64 " to %" PRId64, argument,
-                        value, low, high);
+        return sp__fail(SP_ERR_RANGE, "%s: %" PRId64 " is outside %" PRId64 " to %" PRId64,
+                        argument, value, low, high);
     return SP_OK;
 }
 
@@ -289,8 +289,10 @@ static sp_status check_counts(const sp_builder *b)
                                 b->slices[pass][0].packs);
     for (int64_t i = 0; i < (int64_t)dp * pp; i++)
         if (b->stage[i].ops != ops)
-            return sp__fail(SP_ERR_INVARIANT, "I4: replica %" PRId64 ", stage %" PRId64 " has %" PRId64
-                            " ops for %" PRId64 " packs", i / pp, i % pp, b->stage[i].ops, ops);
+            return sp__fail(SP_ERR_INVARIANT,
+                            "I4: replica %" PRId64 ", stage %" PRId64 " has %" PRId64
+                            " ops for %" PRId64 " packs",
+                            i / pp, i % pp, b->stage[i].ops, ops);
     return SP_OK;
 }
 

@@ -200,9 +200,10 @@ static sp_status check_order(const struct sp_schedule *s, int pass, int32_t repl
                             ", no multiple of %" PRId32, sample, start, s->alignment);
         if (reached[sample] >= 0 && (pass == SP_FORWARD ? start < reached[sample]
                                                         : end > reached[sample]))
-            return sp__fail(SP_ERR_INVARIANT, "%s: replica %" PRId32 ": slice [%" PRId32 ", %" PRId32
-                            ") of sample %" PRId32 " comes too late", pass == SP_FORWARD ? "I2" : "I3",
-                            replica, start, end, sample);
+            return sp__fail(SP_ERR_INVARIANT,
+                            "%s: replica %" PRId32 ": slice [%" PRId32 ", %" PRId32
+                            ") of sample %" PRId32 " comes too late",
+                            pass == SP_FORWARD ? "I2" : "I3", replica, start, end, sample);
         reached[sample] = pass == SP_FORWARD ? end : start;
     }
     return SP_OK;

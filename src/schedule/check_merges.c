@@ -30,7 +30,8 @@ static int32_t next_shared(const struct sp_schedule *s, int pass, int32_t r, int
     for (; *k < s->packs[pass]; (*k)++) {
         int32_t g = s->pack_merge[pass][(int64_t)r * s->packs[pass] + *k];
 
-        if (g >= 0 && other >= s->merge[g].first && other < s->merge[g].first + s->merge[g].replicas)
+        if (g >= 0 && other >= s->merge[g].first &&
+            other < s->merge[g].first + s->merge[g].replicas)
             return (*k)++;
     }
     return -1;
@@ -76,8 +77,10 @@ static sp_status check_members(const struct sp_schedule *s, int pass)
         if (g < 0)
             continue;
         if (r < s->merge[g].first || r >= s->merge[g].first + s->merge[g].replicas)
-            return sp__fail(SP_ERR_INVARIANT, "I8: replica %" PRId32 " runs a pack of merge %" PRId32
-                            ", which does not hold it", r, g);
+            return sp__fail(SP_ERR_INVARIANT,
+                            "I8: replica %" PRId32 " runs a pack of merge %" PRId32
+                            ", which does not hold it",
+                            r, g);
         for (int64_t i = s->slice_first[pass][k]; i < s->slice_first[pass][k + 1]; i++)
             if (s->sample[pass][i] != s->merge[g].sample)
                 return sp__fail(SP_ERR_INVARIANT, "I8: a pack of merge %" PRId32

@@ -60,8 +60,9 @@ static sp_status alloc_packs(struct sp_schedule *s, const sp__plan_size *size, i
     s->length[pass] = sp__alloc_array(&s->alloc, slices, sizeof *s->length[pass]);
     s->shards[pass] = sp__alloc_array(&s->alloc, packs * size->shape.degree[SP__CP],
                                       sizeof *s->shards[pass]);
-    if (s->slice_first[pass] == NULL || s->pack_merge[pass] == NULL || s->pack_tokens[pass] == NULL ||
-        s->sample[pass] == NULL || s->start[pass] == NULL || s->length[pass] == NULL || s->shards[pass] == NULL)
+    if (s->slice_first[pass] == NULL || s->pack_merge[pass] == NULL ||
+        s->pack_tokens[pass] == NULL || s->sample[pass] == NULL || s->start[pass] == NULL ||
+        s->length[pass] == NULL || s->shards[pass] == NULL)
         return sp__fail_memory();
     s->slice_first[pass][packs] = slices;
     return SP_OK;

@@ -52,7 +52,8 @@ static sp_status run_op(sp__machine *m, int32_t lane, int32_t stage, int32_t op,
                         int64_t cost)
 {
     if (cost < 0 || start > INT64_MAX / 4 - cost)
-        return sp__fail(SP_ERR_OVERFLOW, "cost: the time of pack %" PRId32 " passes 2^61 ps", op / 2);
+        return sp__fail(SP_ERR_OVERFLOW, "cost: the time of pack %" PRId32 " passes 2^61 ps",
+                        op / 2);
     sp__machine_run(m, lane, stage, op % 2, op / 2, start, start + cost);
     return SP_OK;
 }

@@ -42,9 +42,9 @@ static inline int64_t sp__cut_most_slices(const sp__segment *s, const sp__shares
     return (int64_t)s->count + shares->packs[0] + shares->packs[1];
 }
 
-/* Cuts a segment, given at least its fewest packs. For each pass, slices [sp__cut_most_slices()] receive the
- * segment's slices in the order to run and first [packs] the place of each
- * pack's first; count receives the number of slices. Places are SP__SPLIT. */
+/* Cuts a segment, given at least its fewest packs. For each pass, slices [sp__cut_most_slices()]
+ * receive the segment's slices in the order to run and first [packs] the place of each pack's
+ * first; count receives the number of slices. Places are SP__SPLIT. */
 sp_status sp__cut_segment(const sp__yardstick *yardstick, const sp__segment *segment,
                           const sp__shares *shares, const int64_t *lengths, sp__arena *scratch,
                           sp__slice *slices[2], int32_t *first[2], int32_t *count);

@@ -54,8 +54,9 @@ static int check_device(const checker *c, int32_t replica, int32_t stage, int32_
         return check_fail(c, 5, "rank %" PRId32 ": %" PRId64 " tokens are live at the end", rank,
                           left);
     if (view->busy_ps != busy_time(c, replica, stage, cp))
-        return check_fail(c, CHECK_STATS, "rank %" PRId32 ": busy for %" PRId64
-                          " ps, its ops take %" PRId64, rank, view->busy_ps, busy_time(c, replica, stage, cp));
+        return check_fail(c, CHECK_STATS,
+                          "rank %" PRId32 ": busy for %" PRId64 " ps, its ops take %" PRId64, rank,
+                          view->busy_ps, busy_time(c, replica, stage, cp));
     return 0;
 }
 
