@@ -33,6 +33,9 @@ static const int32_t thresholds[] = { 1000, 800, 600, 450, 300, 200 };
  * a quarter. */
 #define OWN_PART 8
 
+/* The part of a fair share by which loads must be better without that room. */
+#define OWN_GAIN 64
+
 /* Degrees tried for one merge, from the smallest that the weight asks for: each
  * looks at every window. More finds little, since a few more members make room. */
 #define DEGREES_TRIED 12
@@ -51,6 +54,9 @@ typedef struct attempt {
     sp__merge *merge;  /* [count] */
     int32_t merges;
     int32_t merged;    /* places below it may be merged, from it on none is */
+    int64_t tried;      /* threshold of the last try, which load and replica show */
+    int32_t tried_own;  /* and its leaves_own */
+    int32_t leaves_own; /* merges leave room for a replica's own samples */
     int32_t large;     /* places below it are larger than a replica may take */
 } attempt;
 
@@ -68,7 +74,7 @@ static int32_t place_merge(const attempt *a, const sp__windows *w, int32_t place
 {
     int64_t weight = a->sorted[place].key, least = INT64_MAX;
     int32_t largest = largest_degree(a, place), best = -1;
-    int64_t filled = a->fair - a->fair / OWN_PART;
+    int64_t filled = a->fair - (a->leaves_own ? a->fair / OWN_PART : 0);
     int64_t fewest = sp__max(weight / sp__max(filled, 1),
                              sp__ceil_div(a->lengths[a->sorted[place].index],
                                           a->options->largest_part));
@@ -148,6 +154,8 @@ static sp_status try_threshold(attempt *a, int64_t threshold, sp__arena *arena, 
 {
     sp__arena_mark mark = sp__arena_here(arena);
 
+    a->tried = threshold;
+    a->tried_own = a->leaves_own;
     for (int32_t r = 0; r < a->options->replicas; r++)
         a->load[r] = a->offset != NULL ? a->offset[r] : 0;
     SP_TRY(merge_heavy(a, threshold, arena));
@@ -157,25 +165,42 @@ static sp_status try_threshold(attempt *a, int64_t threshold, sp__arena *arena, 
     return SP_OK;
 }
 
-/* Tries the thresholds from the fewest merges on, and ends with the best one done. */
-static sp_status choose_threshold(attempt *a, sp__arena *arena)
+/* Tries the thresholds from the fewest merges on; keeps the best and its load. */
+static sp_status try_thresholds(attempt *a, sp__arena *arena, int64_t *best, int64_t *threshold)
 {
-    int64_t best = INT64_MAX, best_threshold = INT64_MAX, last = INT64_MAX, most;
-
-    SP_TRY(try_threshold(a, INT64_MAX, arena, &best));
     for (int32_t t = 0; t < THRESHOLDS && a->options->merges; t++) {
-        int64_t threshold = sp__mul_div(a->fair, thresholds[t], 1000);
+        int64_t here = sp__mul_div(a->fair, thresholds[t], 1000), most;
 
-        if (best - a->fair <= a->fair / 1000 || (a->count > 0 && a->sorted[0].key <= threshold))
+        if (*best - a->fair <= a->fair / 1000 || (a->count > 0 && a->sorted[0].key <= here))
             continue;
-        last = threshold;
-        SP_TRY(try_threshold(a, threshold, arena, &most));
-        if (most < best - a->fair / 1000) {
-            best = most;
-            best_threshold = threshold;
+        SP_TRY(try_threshold(a, here, arena, &most));
+        if (most < *best - a->fair / 1000) {
+            *best = most;
+            *threshold = here;
         }
     }
-    return last == best_threshold ? SP_OK : try_threshold(a, best_threshold, arena, &most);
+    return SP_OK;
+}
+
+/* With room for a replica's own samples, unless the loads are much better without,
+ * as when a few samples are all there is. Ends with the best done. */
+static sp_status choose_threshold(attempt *a, sp__arena *arena)
+{
+    int64_t none, best, full, threshold = INT64_MAX, full_threshold = INT64_MAX, most;
+
+    a->leaves_own = 1;
+    SP_TRY(try_threshold(a, INT64_MAX, arena, &none));
+    best = full = none;
+    SP_TRY(try_thresholds(a, arena, &best, &threshold));
+    if (best - a->fair > a->fair / OWN_GAIN) {
+        a->leaves_own = 0;
+        SP_TRY(try_thresholds(a, arena, &full, &full_threshold));
+        a->leaves_own = full >= best - a->fair / OWN_GAIN;
+    }
+    threshold = a->leaves_own ? threshold : full_threshold;
+    /* Without a merge both kinds are the same, and often the first was the only one. */
+    return a->tried == threshold && (threshold == INT64_MAX || a->tried_own == a->leaves_own)
+               ? SP_OK : try_threshold(a, threshold, arena, &most);
 }
 
 /* Samples of each replica, by decreasing weight since sorted is. */

@@ -43,7 +43,8 @@ sp_status sp__step_refine(sp__step *step)
         for (int32_t r = 0; r < replicas; r++) {
             int64_t work = step->assignment.load[r] - (best != NULL ? best[r] : 0);
 
-            offset[r] = sp__max(end[r] - work, 0);
+            /* No more than the load itself, so that the sums stay in int64. */
+            offset[r] = sp__min(sp__max(end[r] - work, 0), work);
         }
         SP_TRY(redraft(step, offset));
         SP_TRY(sp__step_ends(step, end));

@@ -43,7 +43,7 @@ int64_t sp__ideal_stage(const sp__rates *rates, int32_t stage, const sp__totals 
                       (sp__int128)(f->pair + b->pair) * totals->pairs;
 
     work = ((work >> SP__COST_BITS) + sharers - 1) / sharers;
-    return work > INT64_MAX / 8 ? -1 : (int64_t)work;
+    return work > SP__LONGEST ? -1 : (int64_t)work;
 }
 
 sp_status sp__ideal(const sp__rates *rates, const sp__totals *totals, int32_t sharers,
@@ -56,7 +56,7 @@ sp_status sp__ideal(const sp__rates *rates, const sp__totals *totals, int32_t sh
 
         if (here < 0)
             return sp__fail(SP_ERR_OVERFLOW, "cost: the work of stage %" PRId32
-                            " passes 2^60 ps for each replica", s);
+                            " passes 2^61 ps", s);
         most = sp__max(most, here);
     }
     *out = most;
