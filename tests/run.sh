@@ -36,6 +36,10 @@ for test; do
     fi
     passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
 done
+for oracle in ${NO_ORACLES:-}; do
+    echo "[  SKIPPED ] $oracle: its library is not installed"
+    skipped=$((skipped + 1))
+done
 echo
 if [ "$skipped" -gt 0 ]; then
     echo "$passed passed, $failed failed, $skipped skipped"

@@ -25,6 +25,7 @@ sp_status sp__step_draft(sp__step *step)
         /* Whole samples in any order pack best by themselves, not cut from a stream. */
         if (!sp__step_can_slice(step) && !sp__planner_value(step->planner, SP_PLANNER_KEEP_ORDER))
             return sp__step_balanced_pack(step);
+        step->offset = NULL;
         SP_TRY(sp__step_assign(step, 1));
         SP_TRY(sp__step_search(step));
         SP_TRY(sp__step_pack(step));

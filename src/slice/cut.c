@@ -104,16 +104,19 @@ static int64_t rest_of(const stream *s, cut c)
     return s->pass == SP_FORWARD ? length_of(s, c.item) - c.token : c.token;
 }
 
-/* The cut most tokens behind another in the same item, at the alignment; the same
- * cut when not even one step fits. */
+/* The cut most tokens (not negative) behind another in the same item, at the
+ * alignment, or the item's end; the same cut when not even one step fits. */
 static cut step_within(const stream *s, cut from, int64_t most)
 {
-    int64_t alignment = s->yardstick->alignment;
+    int64_t alignment = s->yardstick->alignment, token = from.token;
 
     if (s->pass == SP_FORWARD)
-        from.token += (int32_t)(most / alignment * alignment);
+        token += most / alignment * alignment;
     else
-        from.token = (int32_t)sp__min(from.token, sp__round_up(from.token - most, alignment));
+        token = sp__min(token, sp__round_up(sp__max(token - most, 0), alignment));
+    if (s->pass == SP_FORWARD ? token >= length_of(s, from.item) : token == 0)
+        return before_item(s, from.item + 1);
+    from.token = (int32_t)token;
     return from;
 }
 
@@ -140,7 +143,7 @@ static cut reach(const stream *s, cut from, cut until, int64_t tokens)
         }
         if (size > room && samples > 0)
             return at;
-        room -= size;
+        room = sp__max(room - size, 0);
         at = at.item == until.item ? until : before_item(s, at.item + 1);
     }
     return at;

@@ -295,10 +295,9 @@ static void b6_an_oversize_sample_runs_alone_and_flagged(void **state)
 /* B7, C22: the cap is tested on padded lengths, and odd ones are kept. */
 static void b7_the_cap_counts_padded_tokens(void **state)
 {
-    const plan_input in = { .topology = "tp=2",
-                            .set = { { SP_PLANNER_MAX_PACK_TOKENS, 512 },
-                                     { SP_PLANNER_PAD_MULTIPLE, 4 } },
-                            LENGTHS(33, 33, 34, 35, 31, 33, 33, 33, 32, 33, 35, 33, 33, 34, 33, 33) };
+    const plan_input in = {.topology = "tp=2",
+                           .set = {{SP_PLANNER_MAX_PACK_TOKENS, 512}, {SP_PLANNER_PAD_MULTIPLE, 4}},
+                           LENGTHS(33, 33, 34, 35, 31, 33, 33, 33, 32, 33, 35, 33, 33, 34, 33, 33)};
     planned p = plan_it(&in);
 
     (void)state;
@@ -313,9 +312,9 @@ static void b7_the_cap_counts_padded_tokens(void **state)
 
 static void b10_slices_sum_to_all_tokens(void **state)
 {
-    const plan_input in = { .topology = "dp=1",
-                            .set = { { SP_PLANNER_MAX_PACK_TOKENS, 3 }, { SP_PLANNER_ALIGNMENT, 1 } },
-                            LENGTHS(4, 2, 3, 1) };
+    const plan_input in = {.topology = "dp=1",
+                           .set = {{SP_PLANNER_MAX_PACK_TOKENS, 3}, {SP_PLANNER_ALIGNMENT, 1}},
+                           LENGTHS(4, 2, 3, 1)};
     planned p = plan_it(&in);
     int64_t tokens = 0;
 
@@ -423,9 +422,9 @@ static void i2_short_samples_stay_on_one_context_rank(void **state)
 
 static void i4_the_two_halves_are_within_one_percent(void **state)
 {
-    const plan_input in = { .topology = "dp=2",
-                            LENGTHS(50, 50, 50, 50, 50, 50, 50, 50, 400, 100, 100, 100, 100, 400, 100,
-                                    300, 200, 200, 200, 200, 200, 200) };
+    const plan_input in = {.topology = "dp=2",
+                           LENGTHS(50, 50, 50, 50, 50, 50, 50, 50, 400, 100, 100, 100, 100, 400,
+                                   100, 300, 200, 200, 200, 200, 200, 200)};
     planned p = plan_it(&in);
 
     (void)state;
@@ -435,11 +434,12 @@ static void i4_the_two_halves_are_within_one_percent(void **state)
 
 static void f4_samples_keep_their_order_when_asked_to(void **state)
 {
-    const plan_input in = { .topology = "dp=1",
-                            .set = { { SP_PLANNER_MAX_PACK_TOKENS, 6 }, { SP_PLANNER_KEEP_ORDER, 1 },
-                                     { SP_PLANNER_FORWARD_PACKS, 2 },
-                                     { SP_PLANNER_BACKWARD_PACKS, 2 } },
-                            LENGTHS(5, 1, 5, 1) };
+    const plan_input in = {.topology = "dp=1",
+                           .set = {{SP_PLANNER_MAX_PACK_TOKENS, 6},
+                                   {SP_PLANNER_KEEP_ORDER, 1},
+                                   {SP_PLANNER_FORWARD_PACKS, 2},
+                                   {SP_PLANNER_BACKWARD_PACKS, 2}},
+                           LENGTHS(5, 1, 5, 1)};
     planned p = plan_it(&in);
 
     (void)state;
