@@ -103,7 +103,8 @@ deps:
 
 deps-check: deps
 	@sh tests/deps.sh required libcmocka-dev:cmocka.h
-	@sh tests/deps.sh optional g++:@g++ libglpk-dev:glpk.h
+	@sh tests/deps.sh optional g++:@g++ libglpk-dev:glpk.h \
+	    libsimgrid-dev:simgrid/forward.h
 
 # ---- the main job
 
@@ -125,8 +126,10 @@ PROGRAMS := $(UNIT) $(PROPERTY)
 # Oracles are libraries that judge ours from outside; a test without its own is skipped.
 has = $(shell printf '%s' '$(2)' | $(CC) -x c - $(1) -o /dev/null 2>/dev/null && echo 1)
 ORACLE_glpk := $(call has,-lglpk,int glp_version(void); int main(void) { return glp_version() != 0; })
-ORACLES := $(if $(ORACLE_glpk),oracle/test_glpk)
-NO_ORACLES := $(filter-out $(ORACLES),oracle/test_glpk)
+ORACLE_simgrid := $(shell echo '\#include <simgrid/s4u.hpp>' | sed 's/^.*include/\x23include/' | \
+    $(CXX) -std=c++17 -x c++ -fsyntax-only - 2>/dev/null && echo 1)
+ORACLES := $(if $(ORACLE_glpk),oracle/test_glpk) $(if $(ORACLE_simgrid),oracle/test_simgrid)
+NO_ORACLES := $(filter-out $(ORACLES),oracle/test_glpk oracle/test_simgrid)
 SCRIPTS  := $(wildcard tests/lint/*.sh tests/examples/*.sh) tests/property/same_bytes.sh tests/cli/run.sh
 SUPPORT  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/support/*.c))
 
@@ -150,6 +153,12 @@ $(B)/tests/oracle/test_glpk: tests/oracle/test_glpk.c $(SUPPORT) $(ARCHIVE)
 	@mkdir -p $(@D)
 	@$(say) TEST $<
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP $< $(SUPPORT) $(ARCHIVE) -lglpk -lcmocka $(LIBS) $(LDFLAGS) -o $@
+
+$(B)/tests/oracle/test_simgrid: tests/oracle/test_simgrid.cc $(SUPPORT) $(ARCHIVE)
+	@mkdir -p $(@D)
+	@$(say) TEST $<
+	$(Q)$(CXX) -std=c++17 -Wall -Wextra $(if $(WERROR),-Werror) -Isrc -Iinclude $(CFLAGS) -MMD -MP $< $(SUPPORT) \
+	    $(ARCHIVE) -lsimgrid -lcmocka $(LIBS) $(LDFLAGS) -o $@
 
 -include $(SUPPORT:.o=.d) $(PROGRAMS:%=$(B)/tests/%.d)
 

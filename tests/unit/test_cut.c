@@ -1,253 +1,452 @@
 /*
- * test_cut.c - where streams are cut.
+ * test_cut.c - streams of samples cut into packs: tiling, quantiles, weights, limits.
  */
 #include "slice/cut.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "../support/expect.h"
+#include "../support/failing_alloc.h"
+#include "../support/random_case.h"
 
-static sp__arena arena;
-static sp__alloc alloc;
+enum { SAMPLES = 12, PACKS = 80, SLICES = SAMPLES + 2 * PACKS + 2 };
 
-static int start(void **state)
-{
-    (void)state;
-    sp__alloc_init(&alloc, NULL);
-    sp__arena_init(&arena, &alloc);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    sp__arena_destroy(&arena);
-    return 0;
-}
-
-/* Token and pair cost differ by pass, as in a real model. */
-static sp__yardstick yardstick(int32_t alignment)
-{
-    return (sp__yardstick){ { 1000 << SP__COST_BITS, 2000 << SP__COST_BITS },
-                            { 3 << SP__COST_BITS, 8 << SP__COST_BITS },
-                            { INT64_MAX, 1 }, alignment };
-}
+/* A segment, how it is to be cut, and what came out. */
+typedef struct cut_case {
+    sp__yardstick yardstick;
+    sp__segment segment;
+    sp__shares shares;
+    int64_t lengths[SAMPLES];
+    int32_t sample[SAMPLES], weight[2][PACKS];
+    sp__slice slice[2][SLICES];
+    int32_t first[2][PACKS + 1];
+    int32_t count;
+} cut_case;
 
 static const sp__limit no_limit = { INT64_MAX, INT32_MAX, 1, 1 };
 
-/* Distance of a cut's cost from its target. */
-static int64_t miss(const sp__yardstick *y, int pass, int64_t length, int64_t cut, int64_t target)
+/* Whole picoseconds a token and a pair, so that sums are exact. */
+static void start(cut_case *c, int32_t samples, int32_t forward, int32_t backward)
 {
-    int64_t cost = pass == SP_FORWARD ? sp__slice_cost(y, pass, 0, cut, length)
-                                      : sp__slice_cost(y, pass, cut, length - cut, length);
-
-    return cost > target ? cost - target : target - cost;
+    memset(c, 0, sizeof *c);
+    c->yardstick = (sp__yardstick){ .token = { INT64_C(20) << SP__COST_BITS,
+                                               INT64_C(40) << SP__COST_BITS },
+                                    .pair = { INT64_C(1) << SP__COST_BITS,
+                                              INT64_C(3) << SP__COST_BITS },
+                                    .attention = { INT64_MAX, 1 }, .alignment = 16 };
+    c->segment = (sp__segment){ c->sample, samples, 1, no_limit };
+    c->shares = (sp__shares){ { c->weight[0], c->weight[1] }, { forward, backward } };
+    for (int32_t i = 0; i < samples; i++)
+        c->sample[i] = samples - 1 - i; /* the stream's order is not the batch's */
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t k = 0; k < c->shares.packs[pass]; k++)
+            c->weight[pass][k] = 1;
 }
 
-static void a_cut_is_the_nearest_of_all(void **state)
+static sp_status cut(cut_case *c, sp__arena *scratch)
 {
-    sp__yardstick y = yardstick(16);
+    sp__slice *slices[2] = { c->slice[0], c->slice[1] };
+    int32_t *first[2] = { c->first[0], c->first[1] };
+    sp_status status = sp__cut_segment(&c->yardstick, &c->segment, &c->shares, c->lengths, scratch,
+                                       slices, first, &c->count);
 
-    (void)state;
-    for (int64_t length = 1; length < 400; length += 13)
-        for (int pass = 0; pass < 2; pass++)
-            for (int part = 0; part <= 10; part++) {
-                int64_t target = sp__slice_cost(&y, pass, 0, length, length) * part / 10;
-                int64_t cut = pass == SP_FORWARD ? sp__cut_from_start(&y, length, target)
-                                                 : sp__cut_from_end(&y, length, target);
-
-                assert_true(cut % 16 == 0 || cut == length);
-                for (int64_t other = 0; other < length; other += 16)
-                    assert_true(miss(&y, pass, length, cut, target) <=
-                                miss(&y, pass, length, other, target));
-            }
+    for (int pass = 0; pass < 2; pass++)
+        c->first[pass][c->shares.packs[pass]] = c->count;
+    return status;
 }
 
-typedef struct pieces {
-    sp__slice *slices[2];
-    int32_t *first[2];
-    int32_t count;
-    int32_t packs[2];
-} pieces;
-
-static pieces cut(const sp__yardstick *y, const sp__segment *segment, const int64_t *lengths,
-                  int32_t forward, int32_t backward, const int32_t *weights)
+static void run(cut_case *c)
 {
-    pieces p = { .packs = { forward, backward } };
-    sp__shares shares = { { weights, weights }, { forward, backward } };
+    sp__alloc alloc;
+    sp__arena scratch;
 
-    for (int pass = 0; pass < 2; pass++) {
-        p.slices[pass] = sp__arena_take(&arena, sp__cut_most_slices(segment, &shares),
-                                        sizeof(sp__slice));
-        p.first[pass] = sp__arena_take(&arena, shares.packs[pass], sizeof(int32_t));
+    assert_int_equal(sp__alloc_init(&alloc, NULL), SP_OK);
+    sp__arena_init(&scratch, &alloc);
+    assert_int_equal(cut(c, &scratch), SP_OK);
+    sp__arena_destroy(&scratch);
+}
+
+/* Forward slices of each sample in stream order tile it at the alignment; backward
+ * they are the same, each sample's reversed. */
+static void expect_tiling(const cut_case *c)
+{
+    int32_t at = 0;
+
+    assert_true(c->count <= sp__cut_most_slices(&c->segment, &c->shares));
+    for (int32_t i = 0; i < c->segment.count; i++) {
+        int32_t sample = c->sample[i], end = 0, begin = at;
+
+        for (; at < c->count && c->slice[0][at].sample == sample; at++) {
+            assert_int_equal(c->slice[0][at].start, end);
+            assert_int_equal(end % c->yardstick.alignment, 0);
+            assert_true(c->slice[0][at].length > 0);
+            assert_int_equal(c->slice[0][at].place, SP__SPLIT);
+            end += c->slice[0][at].length;
+        }
+        assert_int_equal(end, c->lengths[sample]);
+        for (int32_t j = begin; j < at; j++)
+            assert_memory_equal(&c->slice[1][begin + at - 1 - j], &c->slice[0][j],
+                                sizeof(sp__slice));
     }
-    assert_int_equal(sp__cut_segment(y, segment, &shares, lengths, &arena, p.slices, p.first,
-                                     &p.count), SP_OK);
-    return p;
+    assert_int_equal(at, c->count);
 }
 
-static int64_t pack_cost(const sp__yardstick *y, const pieces *p, int pass, int32_t k,
-                         const int64_t *lengths)
+static void expect_packs_in_order(const cut_case *c)
 {
-    int32_t last = k + 1 < p->packs[pass] ? p->first[pass][k + 1] : p->count;
+    for (int pass = 0; pass < 2; pass++) {
+        assert_int_equal(c->first[pass][0], 0);
+        for (int32_t k = 0; k < c->shares.packs[pass]; k++)
+            assert_true(c->first[pass][k] <= c->first[pass][k + 1]);
+    }
+}
+
+static int64_t cost_of(const cut_case *c, int pass, int32_t from, int32_t to)
+{
     int64_t cost = 0;
 
-    for (int32_t i = p->first[pass][k]; i < last; i++)
-        cost += sp__slice_cost(y, pass, p->slices[pass][i].start, p->slices[pass][i].length,
-                               lengths[p->slices[pass][i].sample]);
+    for (int32_t i = from; i < to; i++) {
+        const sp__slice *s = &c->slice[pass][i];
+
+        cost += sp__slice_cost(&c->yardstick, pass, s->start, s->length, c->lengths[s->sample]);
+    }
     return cost;
 }
 
-static int32_t *equal_weights(void)
+/* The dearest piece that cannot be cut: a step of the alignment or a whole sample. */
+static int64_t dearest_step(const cut_case *c, int pass)
 {
-    static int32_t weights[64];
+    int64_t most = 0;
 
-    for (int i = 0; i < 64; i++)
-        weights[i] = 1;
-    return weights;
-}
+    for (int32_t i = 0; i < c->segment.count; i++) {
+        int64_t n = c->lengths[i], step = c->segment.sliceable ? c->yardstick.alignment : n;
 
-static void both_passes_hold_the_same_slices_in_their_own_order(void **state)
-{
-    static const int32_t samples[] = { 2, 0, 1 };
-    static const int64_t lengths[] = { 333, 70, 4000 };
-    const sp__segment segment = { samples, 3, 1, no_limit };
-    sp__yardstick y = yardstick(16);
-    pieces p = cut(&y, &segment, lengths, 7, 11, equal_weights());
-
-    (void)state;
-    for (int32_t i = 0; i < p.count; i++) {
-        const sp__slice *f = &p.slices[SP_FORWARD][i];
-        int found = 0;
-
-        assert_int_equal(f->start % 16, 0);
-        if (i > 0 && f->sample == f[-1].sample)
-            assert_int_equal(f->start, f[-1].start + f[-1].length);
-        for (int32_t j = 0; j < p.count; j++)
-            found += p.slices[SP_BACKWARD][j].sample == f->sample &&
-                     p.slices[SP_BACKWARD][j].start == f->start &&
-                     p.slices[SP_BACKWARD][j].length == f->length;
-        assert_int_equal(found, 1);
-        if (i > 0 && p.slices[SP_BACKWARD][i].sample == p.slices[SP_BACKWARD][i - 1].sample)
-            assert_true(p.slices[SP_BACKWARD][i].start < p.slices[SP_BACKWARD][i - 1].start);
+        for (int64_t at = 0; at < n; at += step)
+            most = sp__max(most, sp__slice_cost(&c->yardstick, pass, at, sp__min(step, n - at), n));
     }
+    return most;
 }
 
-/* A cut misses its quantile by half a step at most, a pack by a step. */
-static void packs_have_equal_cost_within_a_step_of_the_alignment(void **state)
+/* Every cut lies within half a step of the quantile that weights ask for. */
+static void expect_quantiles(const cut_case *c)
 {
-    static const int32_t samples[] = { 0, 1, 2 };
-    static const int64_t lengths[] = { 20000, 900, 5000 };
-    const sp__segment segment = { samples, 3, 1, no_limit };
-    sp__yardstick y = yardstick(16);
-    pieces p = cut(&y, &segment, lengths, 20, 30, equal_weights());
-
-    (void)state;
     for (int pass = 0; pass < 2; pass++) {
-        int64_t all = 0, step = sp__slice_cost(&y, pass, 20000 - 16, 16, 20000);
+        int64_t total = cost_of(c, pass, 0, c->count), weights = 0, before = 0;
+        int64_t bound = dearest_step(c, pass) / 2 + 1;
 
-        for (int i = 0; i < 3; i++)
-            all += sp__slice_cost(&y, pass, 0, lengths[i], lengths[i]);
-        for (int32_t k = 0; k < p.packs[pass]; k++) {
-            int64_t off = pack_cost(&y, &p, pass, k, lengths) - all / p.packs[pass];
+        for (int32_t k = 0; k < c->shares.packs[pass]; k++)
+            weights += c->weight[pass][k];
+        for (int32_t k = 0; k < c->shares.packs[pass]; before += c->weight[pass][k++]) {
+            int64_t target = sp__mul_div_round(total, before, weights);
+            int64_t cost = cost_of(c, pass, 0, c->first[pass][k]);
 
-            assert_true((off < 0 ? -off : off) <= step + 2);
+            assert_true(cost - target <= bound && target - cost <= bound);
         }
     }
 }
 
-static void weights_set_the_shares(void **state)
+static void fill_randomly(cut_case *c, uint64_t *seed, int64_t longest)
 {
-    static const int32_t weights[] = { 1, 3, 6 };
-    static const int32_t sample = 0;
-    static const int64_t lengths[] = { 50000 };
-    const sp__segment segment = { &sample, 1, 1, no_limit };
-    sp__yardstick y = yardstick(1);
-    pieces p = cut(&y, &segment, lengths, 3, 3, weights);
-    int64_t all = sp__slice_cost(&y, SP_FORWARD, 0, 50000, 50000);
+    int32_t samples = 1 + (int32_t)random_below(seed, SAMPLES);
 
-    (void)state;
-    for (int32_t k = 0; k < 3; k++)
-        assert_in_range(pack_cost(&y, &p, SP_FORWARD, k, lengths) * 1000 / all,
-                        100 * weights[k] - 1, 100 * weights[k] + 1);
+    start(c, samples, 1 + (int32_t)random_below(seed, 20), 1 + (int32_t)random_below(seed, 20));
+    c->yardstick.alignment = 1 << random_below(seed, 6);
+    for (int32_t i = 0; i < samples; i++)
+        c->lengths[i] = 1 + random_below(seed, longest);
 }
 
-static void samples_that_may_not_be_cut_stay_whole(void **state)
+static void slices_tile_and_packs_are_quantiles(void **state)
 {
-    static const int32_t samples[] = { 0, 1, 2, 3 };
-    static const int64_t lengths[] = { 5000, 100, 200, 300 };
-    const sp__segment segment = { samples, 4, 0, no_limit };
-    sp__yardstick y = yardstick(16);
-    pieces p = cut(&y, &segment, lengths, 9, 9, equal_weights());
+    uint64_t seed = 21;
+    cut_case c;
 
     (void)state;
-    assert_int_equal(p.count, 4);
+    for (int i = 0; i < 500; i++) {
+        fill_randomly(&c, &seed, i % 2 == 0 ? 2000 : 60);
+        run(&c);
+        expect_tiling(&c);
+        expect_packs_in_order(&c);
+        expect_quantiles(&c);
+    }
+}
+
+static void weights_are_respected(void **state)
+{
+    uint64_t seed = 22;
+    cut_case c;
+
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        fill_randomly(&c, &seed, 2000);
+        for (int pass = 0; pass < 2; pass++) {
+            for (int32_t k = 0; k < c.shares.packs[pass]; k++)
+                c.weight[pass][k] = (int32_t)random_below(&seed, 100);
+            c.weight[pass][0] += 1; /* not all zero */
+        }
+        run(&c);
+        expect_tiling(&c);
+        expect_packs_in_order(&c);
+        expect_quantiles(&c);
+    }
+}
+
+/* A quarter, a half and a quarter of 4 equal samples. */
+static void a_pack_of_double_weight_takes_twice_as_much(void **state)
+{
+    cut_case c;
+
+    (void)state;
+    start(&c, 4, 3, 1);
+    for (int32_t i = 0; i < 4; i++)
+        c.lengths[i] = 160;
+    c.weight[0][1] = 2;
+    run(&c);
+    assert_int_equal(c.count, 4);
+    assert_int_equal(c.first[0][1], 1);
+    assert_int_equal(c.first[0][2], 3);
+    assert_int_equal(c.slice[0][0].sample, 3);
+}
+
+/* Forward and backward cuts differ: 2 forward packs of one sample, 3 backward ones. */
+static void each_pass_is_cut_at_its_own_cost(void **state)
+{
+    cut_case c;
+
+    (void)state;
+    start(&c, 1, 2, 3);
+    c.lengths[0] = 4096;
+    run(&c);
+    expect_tiling(&c);
+    assert_int_equal(c.count, 4); /* one cut forward, two backward, none alike */
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t k = 0; k < c.shares.packs[pass]; k++)
+            assert_true(c.first[pass][k + 1] > c.first[pass][k]);
+}
+
+static void samples_that_are_not_sliceable_stay_whole(void **state)
+{
+    uint64_t seed = 23;
+    cut_case c;
+
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        fill_randomly(&c, &seed, 2000);
+        c.segment.sliceable = 0;
+        run(&c);
+        assert_int_equal(c.count, c.segment.count);
+        for (int32_t j = 0; j < c.count; j++)
+            assert_int_equal(c.slice[0][j].length, c.lengths[c.slice[0][j].sample]);
+        expect_packs_in_order(&c);
+        expect_quantiles(&c);
+    }
 }
 
 static void more_packs_than_tokens_leave_some_empty(void **state)
 {
-    static const int32_t sample = 0;
-    static const int64_t lengths[] = { 5 };
-    const sp__segment segment = { &sample, 1, 1, no_limit };
-    sp__yardstick y = yardstick(1);
-    pieces p = cut(&y, &segment, lengths, 40, 40, equal_weights());
-    int32_t filled = 0;
+    cut_case c;
+    int32_t filled[2] = { 0, 0 };
 
     (void)state;
-    assert_int_equal(p.count, 5);
-    for (int32_t k = 0; k < 40; k++)
-        filled += pack_cost(&y, &p, SP_FORWARD, k, lengths) > 0;
-    assert_int_equal(filled, 5);
+    start(&c, 2, PACKS, PACKS);
+    c.yardstick.alignment = 1;
+    c.lengths[0] = 1;
+    c.lengths[1] = 2;
+    run(&c);
+    expect_tiling(&c);
+    expect_packs_in_order(&c);
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t k = 0; k < PACKS; k++)
+            filled[pass] += c.first[pass][k + 1] > c.first[pass][k];
+    assert_int_equal(c.count, 3);
+    assert_int_equal(filled[0], 3);
+    assert_int_equal(filled[1], 3);
 }
 
-/* Random segments: the fewest packs are enough, and no pack passes the limit. */
-static void the_limit_holds_with_the_fewest_packs(void **state)
+static void a_segment_without_samples_has_empty_packs(void **state)
 {
+    cut_case c;
+
     (void)state;
-    srand(5);
-    for (int round = 0; round < 300; round++) {
-        int32_t samples[12], packs[2];
-        int64_t lengths[12], cap = 16 + rand() % 300;
-        sp__segment segment = { samples, 1 + rand() % 12, 1, { cap, INT32_MAX, 1, 1 } };
-        sp__yardstick y = yardstick(16);
-        int32_t *weights = sp__arena_take(&arena, 4096, sizeof *weights);
-        pieces p;
+    start(&c, 0, 5, 3);
+    run(&c);
+    assert_int_equal(c.count, 0);
+    expect_packs_in_order(&c);
+    assert_int_equal(sp__cut_fewest(&c.yardstick, &c.segment, c.lengths, SP_FORWARD), 0);
+}
 
-        for (int i = 0; i < segment.count; i++) {
-            samples[i] = i;
-            lengths[i] = 1 + rand() % (rand() % 4 == 0 ? 2000 : (int)cap);
+static int64_t tokens_of(const cut_case *c, int pass, int32_t k)
+{
+    int64_t tokens = 0;
+
+    for (int32_t i = c->first[pass][k]; i < c->first[pass][k + 1]; i++)
+        tokens += c->slice[pass][i].length;
+    return tokens;
+}
+
+static int32_t samples_of(const cut_case *c, int pass, int32_t k)
+{
+    int32_t samples = 0;
+
+    for (int32_t i = c->first[pass][k]; i < c->first[pass][k + 1]; i++)
+        samples +=
+            i == c->first[pass][k] || c->slice[pass][i].sample != c->slice[pass][i - 1].sample;
+    return samples;
+}
+
+/* Given the fewest packs or a few more, no pack passes the limit. */
+static void packs_keep_their_limit(void **state)
+{
+    uint64_t seed = 24;
+    cut_case c;
+
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        fill_randomly(&c, &seed, 300);
+        c.segment.limit.tokens = i % 4 == 3 ? INT64_MAX : 64 + random_below(&seed, 400);
+        c.segment.limit.samples = i % 2 == 0 ? INT32_MAX : 1 + (int32_t)random_below(&seed, 3);
+        for (int pass = 0; pass < 2; pass++) {
+            int32_t fewest = sp__cut_fewest(&c.yardstick, &c.segment, c.lengths, pass);
+
+            c.shares.packs[pass] = fewest + (int32_t)random_below(&seed, 3);
+            assert_true(c.shares.packs[pass] <= PACKS);
+            for (int32_t k = 0; k < c.shares.packs[pass]; k++)
+                c.weight[pass][k] = 1 + (int32_t)random_below(&seed, 5);
         }
-        for (int i = 0; i < 4096; i++)
-            weights[i] = 1 + i % 7;
+        run(&c);
+        expect_tiling(&c);
+        expect_packs_in_order(&c);
         for (int pass = 0; pass < 2; pass++)
-            packs[pass] = sp__cut_fewest(&y, &segment, lengths, pass);
-        p = cut(&y, &segment, lengths, packs[0], packs[1] + rand() % 5, weights);
-        for (int pass = 0; pass < 2; pass++)
-            for (int32_t k = 0; k < p.packs[pass]; k++) {
-                int32_t last = k + 1 < p.packs[pass] ? p.first[pass][k + 1] : p.count;
-                int64_t tokens = 0;
-
-                for (int32_t i = p.first[pass][k]; i < last; i++)
-                    tokens += p.slices[pass][i].length;
-                if (tokens > cap)
-                    fail_msg("round %d pass %d pack %d of %d: %ld above %ld", round, pass, k,
-                             p.packs[pass], (long)tokens, (long)cap);
+            for (int32_t k = 0; k < c.shares.packs[pass]; k++) {
+                assert_true(tokens_of(&c, pass, k) <= c.segment.limit.tokens);
+                assert_true(samples_of(&c, pass, k) <= c.segment.limit.samples);
             }
-        sp__arena_reset(&arena);
+    }
+}
+
+/* At alignment 1 packs can be filled to the last token. */
+static void the_fewest_packs_are_those_of_full_ones(void **state)
+{
+    uint64_t seed = 25;
+    cut_case c;
+
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        int64_t tokens = 0, cap = 1 + random_below(&seed, 200);
+
+        fill_randomly(&c, &seed, 300);
+        c.yardstick.alignment = 1;
+        c.segment.limit.tokens = cap;
+        for (int32_t j = 0; j < c.segment.count; j++)
+            tokens += c.lengths[j];
+        for (int pass = 0; pass < 2; pass++)
+            assert_int_equal(sp__cut_fewest(&c.yardstick, &c.segment, c.lengths, pass),
+                             sp__ceil_div(tokens, cap));
+    }
+}
+
+/* Whole samples in order: the next one opens a pack when it does not fit. */
+static void the_fewest_packs_of_whole_samples_are_next_fit(void **state)
+{
+    uint64_t seed = 26;
+    cut_case c;
+
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        int64_t cap = 1 + random_below(&seed, 400), room = 0;
+        int32_t packs = 0;
+
+        fill_randomly(&c, &seed, 300);
+        c.segment.sliceable = 0;
+        c.segment.limit.tokens = cap;
+        for (int32_t j = 0; j < c.segment.count; j++) {
+            int64_t length = c.lengths[c.sample[j]];
+
+            if (packs == 0 || length > room) {
+                room = cap;
+                packs++;
+            }
+            room = length > room ? 0 : room - length;
+        }
+        assert_int_equal(sp__cut_fewest(&c.yardstick, &c.segment, c.lengths, SP_FORWARD), packs);
+    }
+}
+
+static void without_a_limit_one_pack_is_enough(void **state)
+{
+    cut_case c;
+
+    (void)state;
+    start(&c, 3, 1, 1);
+    c.lengths[0] = c.lengths[1] = c.lengths[2] = 1000000;
+    assert_int_equal(sp__cut_fewest(&c.yardstick, &c.segment, c.lengths, SP_FORWARD), 1);
+    run(&c);
+    assert_int_equal(c.count, 3);
+}
+
+/* A group of 4 ranks has chunks of 1/8: at most 2 * ceil(length / 8) on a rank. */
+static void sizes_are_those_of_the_fullest_rank(void **state)
+{
+    const sp__limit alone = { 0, 0, 1, 16 }, group = { 0, 0, 4, 1 }, padded = { 0, 0, 4, 16 };
+
+    (void)state;
+    assert_int_equal(sp__padded_size(&alone, 17), 32);
+    assert_int_equal(sp__padded_size(&group, 17), 6);
+    assert_int_equal(sp__padded_size(&padded, 17), 32);
+    for (int64_t room = 0; room < 200; room++) {
+        const sp__limit *limit[] = { &alone, &group, &padded };
+
+        for (int i = 0; i < 3; i++) {
+            int64_t longest = sp__longest_within(limit[i], room);
+
+            assert_true(longest == 0 || sp__padded_size(limit[i], longest) <= room);
+            assert_true(sp__padded_size(limit[i], longest + 1) > room);
+        }
+    }
+}
+
+static void every_failed_allocation_is_reported(void **state)
+{
+    failing_alloc memory;
+    cut_case c;
+
+    (void)state;
+    start(&c, 2, 3, 3);
+    c.lengths[0] = c.lengths[1] = 100;
+    for (int64_t n = 0;; n++) {
+        sp__arena scratch;
+        sp__alloc alloc;
+        sp_status status;
+
+        failing_alloc_init(&memory, n);
+        assert_int_equal(sp__alloc_init(&alloc, &memory.hooks), SP_OK);
+        sp__arena_init(&scratch, &alloc);
+        status = cut(&c, &scratch);
+        sp__arena_destroy(&scratch);
+        assert_int_equal(memory.live, 0);
+        if (status == SP_OK) {
+            assert_true(n > 0);
+            return;
+        }
+        assert_int_equal(status, SP_ERR_MEMORY);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cut_is_the_nearest_of_all),
-        cmocka_unit_test(both_passes_hold_the_same_slices_in_their_own_order),
-        cmocka_unit_test(packs_have_equal_cost_within_a_step_of_the_alignment),
-        cmocka_unit_test(weights_set_the_shares),
-        cmocka_unit_test(samples_that_may_not_be_cut_stay_whole),
+        cmocka_unit_test(slices_tile_and_packs_are_quantiles),
+        cmocka_unit_test(weights_are_respected),
+        cmocka_unit_test(a_pack_of_double_weight_takes_twice_as_much),
+        cmocka_unit_test(each_pass_is_cut_at_its_own_cost),
+        cmocka_unit_test(samples_that_are_not_sliceable_stay_whole),
         cmocka_unit_test(more_packs_than_tokens_leave_some_empty),
-        cmocka_unit_test(the_limit_holds_with_the_fewest_packs),
+        cmocka_unit_test(a_segment_without_samples_has_empty_packs),
+        cmocka_unit_test(packs_keep_their_limit),
+        cmocka_unit_test(the_fewest_packs_are_those_of_full_ones),
+        cmocka_unit_test(the_fewest_packs_of_whole_samples_are_next_fit),
+        cmocka_unit_test(without_a_limit_one_pack_is_enough),
+        cmocka_unit_test(sizes_are_those_of_the_fullest_rank),
+        cmocka_unit_test(every_failed_allocation_is_reported),
     };
 
-    return cmocka_run_group_tests(tests, start, end);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -203,21 +203,29 @@ static void null_arguments_are_named(void **state)
     EXPECT_FAIL(sp_schedule_check(NULL), SP_ERR_INVALID, "schedule is NULL");
 }
 
-/* A caller of an older header knows fewer fields; only those are written. */
-static void a_short_view_gets_the_fields_that_fit(void **state)
+/* A caller of a later header has more fields; they stay as they are. */
+static void a_longer_view_keeps_the_fields_that_are_unknown_here(void **state)
 {
     struct {
-        size_t struct_size;
-        int32_t count, merge, flags, max_seqlen_q;
-        int64_t guard;
-    } old = { offsetof(sp_pack_view, max_seqlen_k), -9, -9, -9, -9, 1234567 };
+        sp_pack_view known;
+        int64_t later;
+    } v = { SP_PACK_VIEW_INIT, 1234567 };
 
-    assert_int_equal(sp_schedule_pack(*state, 0, SP_FORWARD, 0, (sp_pack_view *)(void *)&old),
-                     SP_OK);
-    assert_int_equal(old.count, 2);
-    assert_int_equal(old.merge, 0);
-    assert_int_equal(old.max_seqlen_q, 8);
-    assert_int_equal(old.guard, 1234567);
+    v.known.struct_size = sizeof v;
+    assert_int_equal(sp_schedule_pack(*state, 0, SP_FORWARD, 0, &v.known), SP_OK);
+    assert_int_equal(v.known.count, 2);
+    assert_int_equal(v.known.struct_size, sizeof v);
+    assert_int_equal(v.later, 1234567);
+}
+
+static void a_view_without_its_size_is_refused_and_untouched(void **state)
+{
+    sp_stage_view v = SP_STAGE_VIEW_INIT;
+
+    v.struct_size = 0;
+    EXPECT_FAIL(sp_schedule_stage(*state, 0, &v), SP_ERR_INVALID,
+                "view: struct_size 0 is below 40; set it before the call");
+    assert_int_equal(v.peak_bytes, 0);
 }
 
 #define QUERY_TEST(test) cmocka_unit_test_setup_teardown(test, build, drop)
@@ -235,7 +243,8 @@ int main(void)
         QUERY_TEST(passes_packs_and_ops_are_bounded),
         QUERY_TEST(merges_are_bounded),
         QUERY_TEST(null_arguments_are_named),
-        QUERY_TEST(a_short_view_gets_the_fields_that_fit),
+        QUERY_TEST(a_longer_view_keeps_the_fields_that_are_unknown_here),
+        QUERY_TEST(a_view_without_its_size_is_refused_and_untouched),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
