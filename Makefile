@@ -10,7 +10,7 @@
 
 CC      ?= gcc
 CXX     ?= g++
-CFLAGS  ?= -O2 -g
+CFLAGS  ?= -O3 -g
 B       ?= build
 PREFIX  ?= /usr/local
 LIBDIR  ?= $(PREFIX)/lib
@@ -179,10 +179,10 @@ check:
 
 BENCH := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/bench/bench_*.c))
 
-$(BENCH): $(B)/tests/%: tests/%.c $(wildcard tests/bench/*.h) $(SUPPORT) $(ARCHIVE)
+$(BENCH): $(B)/tests/%: tests/%.c $(wildcard tests/bench/*.h) tests/support/data_files.h $(ARCHIVE)
 	@mkdir -p $(@D)
 	@$(say) CC $<
-	$(Q)$(CC) $(ALL_CFLAGS) $< $(SUPPORT) $(ARCHIVE) $(LIBS) $(LDFLAGS) -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) $< $(ARCHIVE) $(LIBS) $(LDFLAGS) -o $@
 
 bench: all $(BENCH)
 	@for b in $(BENCH); do $$b || exit 1; done

@@ -108,11 +108,10 @@ static int has_room(const loads *l, int32_t bin, int64_t size)
 /* The least loaded bin with room; the heap's top has it unless limits bind. */
 static int32_t least_with_room(const loads *l, int64_t size)
 {
-    int32_t best = sp__heap_top(&l->heap);
+    int32_t best = -1;
 
-    if (has_room(l, best, size))
-        return best;
-    best = -1;
+    if (l->heap.count > 0 && has_room(l, sp__heap_top(&l->heap), size))
+        return sp__heap_top(&l->heap);
     for (int32_t b = 0; b < l->heap.count; b++)
         if (has_room(l, b, size) && (best < 0 || l->heap.key[b] < l->heap.key[best]))
             best = b;
@@ -146,7 +145,7 @@ sp_status sp__least_loaded(const sp__keyed *items, const int64_t *size, int32_t 
                            int32_t *bin, int32_t *bins)
 {
     sp__arena_mark mark = sp__arena_here(scratch);
-    loads l;
+    loads l = { 0 };
 
     SP_TRY(start_loads(&l, (int64_t)*bins + count, scratch));
     for (int32_t b = 0; b < *bins; b++)

@@ -147,3 +147,17 @@ sp_status sp__step_try(sp__step *step, const sp__pack_shape *shape, int32_t repl
     sp__arena_rewind(step->arena, mark);
     return SP_OK;
 }
+
+sp_status sp__step_try_all(sp__step *step, const sp__pack_shape *shape, int64_t *makespan)
+{
+    sp__arena_mark mark = sp__arena_here(step->arena);
+    sp__outcome outcome, least = step->least;
+
+    sp__step_use(step, shape);
+    SP_TRY(make_lanes(step));
+    SP_TRY(sp__step_evaluate(step, &outcome));
+    step->least = least; /* a try is no plan that could be taken */
+    *makespan = outcome.makespan;
+    sp__arena_rewind(step->arena, mark);
+    return SP_OK;
+}

@@ -44,6 +44,13 @@ static const profile profiles[] = { { 42, 23, 32, 50, 11 },
                                     { 42, 23, 32, 50, 16 },
                                     { 42, 23, 32, 50, 13 } };
 
+/* The profile for many packs that cost overhead, tried with every count. */
+#define LONG_RAMPS 1
+
+/* Backward packs up to which every profile is tried with every count: about 20 us
+ * a try on four stages. */
+#define FEW_PACKS 64
+
 /* Replicas from which trying other shapes on one of them costs next to nothing. */
 #define MANY_REPLICAS 32
 
@@ -194,46 +201,104 @@ static int64_t closed_form(const sp__step *step, const bounds *b)
     return sp__min(best, grains);
 }
 
-/* The best so far of the shapes tried on one replica. */
+/* Shapes that did best on one replica, the best first. */
+#define FINALISTS 3
+
+typedef struct finalist {
+    int64_t time;
+    sp__pack_shape shape;
+} finalist;
+
 typedef struct contest {
     sp__step *step;
     const bounds *bounds;
     int32_t replica;
-    int64_t packs; /* backward packs asked for in the best */
-    int64_t time;
-    sp__pack_shape shape;
+    finalist best[FINALISTS];
 } contest;
+
+static int64_t best_packs(const contest *c)
+{
+    return c->best[0].shape.packs[SP_BACKWARD];
+}
 
 static sp_status try_shape(contest *c, int64_t packs, const profile *p)
 {
-    sp__pack_shape shape;
-    int64_t time;
+    finalist now;
+    int32_t at = FINALISTS;
 
-    shape_of(c->step, c->bounds, packs, p, &shape);
-    SP_TRY(sp__step_try(c->step, &shape, c->replica, &time));
-    if (time < c->time) {
-        c->packs = packs;
-        c->time = time;
-        c->shape = shape;
+    shape_of(c->step, c->bounds, packs, p, &now.shape);
+    SP_TRY(sp__step_try(c->step, &now.shape, c->replica, &now.time));
+    while (at > 0 && now.time < c->best[at - 1].time)
+        at--;
+    for (int32_t i = FINALISTS - 1; i > at; i--)
+        c->best[i] = c->best[i - 1];
+    if (at < FINALISTS)
+        c->best[at] = now;
+    return SP_OK;
+}
+
+/* One replica's time is not that of all; where a try of all is cheap, the finalists
+ * run against each other with everything in. */
+static sp_status hold_final(contest *c)
+{
+    int64_t best = INT64_MAX, time;
+    sp__pack_shape shape = c->best[0].shape;
+
+    for (int32_t i = 0; i < FINALISTS && c->best[i].time < INT64_MAX; i++) {
+        SP_TRY(sp__step_try_all(c->step, &c->best[i].shape, &time));
+        if (time < best) {
+            best = time;
+            shape = c->best[i].shape;
+        }
+    }
+    c->best[0].shape = shape;
+    return SP_OK;
+}
+
+/* All profiles for few packs, where a try costs little and ends weigh much. */
+static sp_status try_count(contest *c, int64_t packs)
+{
+    for (int32_t p = 0; p < PROFILES; p++)
+        if (p == LONG_RAMPS || packs <= FEW_PACKS)
+            SP_TRY(try_shape(c, packs, &profiles[p]));
+    return SP_OK;
+}
+
+/* On to more packs while the most that were tried are the best. */
+static sp_status climb(contest *c, int64_t most)
+{
+    while (best_packs(c) == most && most < c->bounds->most) {
+        int64_t more = to_group(c->bounds, SP_BACKWARD, most * 5 / 4 + 1);
+
+        if (more == most)
+            break;
+        SP_TRY(try_count(c, more));
+        most = more;
     }
     return SP_OK;
 }
 
-/* Counts around the start with long ramps, then other ramps at the best count. */
+/* Counts around the start, then at the best one the profiles not tried yet. */
 static sp_status hold_contest(contest *c, int64_t start, const int32_t *steps, int32_t count)
 {
-    int64_t last = -1;
+    int64_t last = -1, most = 0;
 
     for (int32_t i = 0; i < count; i++) {
         int64_t packs = to_group(c->bounds, SP_BACKWARD, start * steps[i] / 256);
 
         if (packs != last)
-            SP_TRY(try_shape(c, packs, &profiles[1]));
+            SP_TRY(try_count(c, packs));
         last = packs;
+        most = sp__max(most, packs);
     }
+    if (count > 1)
+        SP_TRY(climb(c, most));
+    if (best_packs(c) <= FEW_PACKS)
+        return c->step->draft.lanes > 1 ? hold_final(c) : SP_OK;
+    last = best_packs(c);
     for (int32_t p = 0; p < PROFILES; p++)
-        if (p != 1)
-            SP_TRY(try_shape(c, c->packs, &profiles[p]));
+        if (p != LONG_RAMPS)
+            SP_TRY(try_shape(c, last, &profiles[p]));
     return SP_OK;
 }
 
@@ -252,7 +317,8 @@ sp_status sp__step_search(sp__step *step)
 {
     int64_t effort = sp__planner_value(step->planner, SP_PLANNER_EFFORT);
     int is_free = pack_overhead(&step->planner->target.rates) == 0;
-    contest c = { .step = step, .time = INT64_MAX };
+    contest c = { .step = step };
+    sp__pack_shape *shape = &c.best[0].shape;
     int64_t start;
     bounds b;
 
@@ -260,7 +326,9 @@ sp_status sp__step_search(sp__step *step)
     start = closed_form(step, &b);
     c.bounds = &b;
     c.replica = heaviest_replica(step);
-    shape_of(step, &b, start, &profiles[is_free ? 0 : 1], &c.shape);
+    for (int32_t i = 0; i < FINALISTS; i++)
+        c.best[i].time = INT64_MAX;
+    shape_of(step, &b, start, &profiles[is_free ? 0 : LONG_RAMPS], shape);
     if (is_free && effort == SP_EFFORT_BALANCED && step->draft.lanes >= MANY_REPLICAS)
         SP_TRY(hold_contest(&c, start, steps_balanced, 1));
     if (effort == SP_EFFORT_THOROUGH)
@@ -268,7 +336,7 @@ sp_status sp__step_search(sp__step *step)
     else if (effort == SP_EFFORT_BALANCED && !is_free)
         SP_TRY(hold_contest(&c, start, steps_balanced, COUNT_OF(steps_balanced)));
     if (step->most_packs > 0)
-        shape_of(step, &b, levelled(step, &b, c.shape.packs[SP_BACKWARD]), &profiles[0], &c.shape);
-    sp__step_use(step, &c.shape);
+        shape_of(step, &b, levelled(step, &b, best_packs(&c)), &profiles[0], shape);
+    sp__step_use(step, shape);
     return SP_OK;
 }

@@ -74,6 +74,9 @@ void sp__step_use(sp__step *step, const sp__pack_shape *shape);
 sp_status sp__step_try(sp__step *step, const sp__pack_shape *shape, int32_t replica,
                        int64_t *makespan);
 
+/* The makespan of all replicas when packed in a shape, which the draft then keeps. */
+sp_status sp__step_try_all(sp__step *step, const sp__pack_shape *shape, int64_t *makespan);
+
 /* Both phases of the policies for comparison; balanced packs are also what
  * slimpack makes of whole samples. */
 sp_status sp__step_fixed_pack(sp__step *step);

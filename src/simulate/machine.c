@@ -59,6 +59,11 @@ static sp_status number_shared(sp__machine *m, sp__arena *scratch)
     return SP_OK;
 }
 
+static int is_free(const sp__link *link)
+{
+    return link->bandwidth == INT64_MAX && link->latency == 0;
+}
+
 /* Index of a replica's stage among those of the machine. */
 static int64_t replica_stage(const sp__machine *m, int32_t lane, int32_t copy, int32_t stage)
 {
@@ -92,6 +97,7 @@ sp_status sp__machine_start(sp__machine *m, const sp__sim *sim, int32_t first, i
     m->copies = sim->lockstep ? sim->draft->lanes : 1;
     m->pp = sim->rates->stages;
     m->cp = sim->draft->cp;
+    m->free_links = is_free(&sim->rates->intra) && is_free(&sim->rates->inter);
     stages = (int64_t)lanes * m->pp;
     SP_TAKE(scratch, m->stage, stages);
     SP_TAKE(scratch, m->end[0], stages * sim->draft->packs[0]);
@@ -258,8 +264,7 @@ static int64_t hop(const sp__machine *m, int32_t lane, int32_t from, int32_t to,
     const sp__rates *rates = m->sim->rates;
     int32_t dp = m->sim->first_lane + m->first + lane;
 
-    if (rates->intra.bandwidth == INT64_MAX && rates->inter.bandwidth == INT64_MAX &&
-        (rates->intra.latency | rates->inter.latency) == 0)
+    if (m->free_links)
         return 0;
     return sp__hop_time(rates, most_tokens(m, lane, pass, k),
                         sp__crosses_nodes(rates, sp__shape_rank(shape, dp, 0, from, 0),

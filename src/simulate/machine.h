@@ -22,6 +22,7 @@ typedef struct sp__machine {
     int32_t copies;         /* replicas that each lane stands for: all of them in lockstep,
                                when there is one lane; else 1 */
     int32_t pp, cp;
+    int32_t free_links;     /* hand-overs take no time on this device */
     sp__stage_state *stage; /* [lanes * pp] */
     int64_t *end[2];        /* [lanes * pp * packs] end of each pack that has run */
     int64_t *live_tokens;   /* [lanes * copies * pp * cp] */

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../support/data_files.h"
 #include "slimpack.h"
 
 static inline double bench_now(void)
@@ -31,39 +32,10 @@ static inline void bench_check(sp_status status)
     }
 }
 
-/* The data files, in the order of the tables. */
-static const char *const bench_files[] = {
-    "azure-llm-code", "code-repo-level", "code-repositories", "longtail-1m", "longtail-256k",
-    "longtail-64k", "mooncake-conversation", "multimodal-pages", "pretrain-longtail",
-    "rl-reasoning", "rlhf-replies", "sft-short",
-};
-
-#define BENCH_FILES ((int)(sizeof bench_files / sizeof *bench_files))
-
-/* Lengths of a data file, at most limit; 0 where the file is absent. */
-static inline int64_t bench_read(const char *name, int64_t *lengths, int64_t limit)
-{
-    const char *folder = getenv("SLIMPACK_DATA");
-    char path[512], line[64];
-    int64_t count = 0;
-    FILE *file;
-
-    snprintf(path, sizeof path, "%s/%s.txt", folder != NULL ? folder : "../shared/data", name);
-    file = fopen(path, "r");
-    while (file != NULL && count < limit && fgets(line, sizeof line, file) != NULL)
-        if (line[0] >= '0' && line[0] <= '9')
-            lengths[count++] = strtoll(line, NULL, 10);
-    if (file != NULL)
-        fclose(file);
-    return count;
-}
-
 /* Whether the data folder is there; says so when it is not. */
 static inline int bench_has_data(void)
 {
-    int64_t one;
-
-    if (bench_read(bench_files[0], &one, 1) == 1)
+    if (data_is_there())
         return 1;
     printf("skipped: no data files (set SLIMPACK_DATA)\n");
     return 0;
@@ -87,7 +59,9 @@ static inline void bench_generate(int64_t *lengths, int64_t count, uint64_t seed
     }
 }
 
-static inline sp_planner *bench_planner(const char *topology, const char *device)
+/* exposed: percent of tensor-parallel collectives that is not hidden; -1: the device's. */
+static inline sp_planner *bench_planner_with(const char *topology, const char *device,
+                                             int64_t exposed)
 {
     sp_topology *t;
     sp_planner *planner;
@@ -97,11 +71,18 @@ static inline sp_planner *bench_planner(const char *topology, const char *device
     bench_check(sp_topology_parse(topology, &t));
     bench_check(sp_model_create("llama2-7b", NULL, &m));
     bench_check(sp_device_create(device, NULL, &d));
+    if (exposed >= 0)
+        bench_check(sp_device_set(d, SP_DEVICE_TP_EXPOSED_PERCENT, exposed));
     bench_check(sp_planner_create(t, m, d, NULL, &planner));
     sp_device_destroy(d);
     sp_model_destroy(m);
     sp_topology_destroy(t);
     return planner;
+}
+
+static inline sp_planner *bench_planner(const char *topology, const char *device)
+{
+    return bench_planner_with(topology, device, -1);
 }
 
 /* Plans runs times; the stats of the plan, and the least time of a run. 0 when there

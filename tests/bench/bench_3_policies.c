@@ -9,7 +9,7 @@ static int64_t lengths[SAMPLES];
 
 static void table(const char *file, const char *device, int64_t memory)
 {
-    int64_t count = bench_read(file, lengths, SAMPLES), fixed = 0, slimpack = 0;
+    int64_t count = data_read(file, lengths, SAMPLES), fixed = 0, slimpack = 0;
 
     printf("\npolicies: %s, dp=8 tp=8 pp=4, device %s%s\n%-16s %10s %9s %9s %10s %10s %9s\n", file,
            device, memory == INT64_MAX ? " without a memory cap" : "", "policy", "ms", "ratio",

@@ -6,48 +6,22 @@
  * what make bench shows.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "../support/data_files.h"
 #include "../support/planned.h"
 
 enum { SAMPLES = 1024 };
 
-static const char *const files[] = {
-    "azure-llm-code", "code-repo-level", "code-repositories", "longtail-1m", "longtail-256k",
-    "longtail-64k", "mooncake-conversation", "multimodal-pages", "pretrain-longtail",
-    "rl-reasoning", "rlhf-replies", "sft-short",
-};
-
-enum { FILES = sizeof files / sizeof *files };
-
-static int64_t read_lengths(const char *name, int64_t *lengths)
-{
-    const char *folder = getenv("SLIMPACK_DATA");
-    char path[512], line[64];
-    int64_t count = 0;
-    FILE *file;
-
-    snprintf(path, sizeof path, "%s/%s.txt", folder != NULL ? folder : "../shared/data", name);
-    file = fopen(path, "r");
-    while (file != NULL && count < SAMPLES && fgets(line, sizeof line, file) != NULL)
-        if (line[0] >= '0' && line[0] <= '9')
-            lengths[count++] = strtoll(line, NULL, 10);
-    if (file != NULL)
-        fclose(file);
-    return count;
-}
-
 static void keep_ratio(const char *topology, int64_t most_ppm)
 {
-    for (int f = 0; f < FILES; f++) {
+    for (int f = 0; f < DATA_FILES; f++) {
         int64_t lengths[SAMPLES];
         const plan_input in = { .topology = topology, .lengths = lengths,
-                                .count = read_lengths(files[f], lengths) };
+                                .count = data_read(data_files[f], lengths, SAMPLES) };
         planned p = plan_it(&in);
 
         if (p.stats.ratio_ppm > most_ppm)
-            fail_msg("%s on %s: ratio %ld ppm is above %ld", files[f], topology,
+            fail_msg("%s on %s: ratio %ld ppm is above %ld", data_files[f], topology,
                      (long)p.stats.ratio_ppm, (long)most_ppm);
         planned_free(&p);
     }
@@ -67,7 +41,7 @@ static void sixty_four_replicas_of_eight_stages_are_within_3_percent(void **stat
 
 static void slimpack_is_faster_than_every_other_policy(void **state)
 {
-    int64_t lengths[SAMPLES], count = read_lengths("longtail-64k", lengths), slimpack = 0;
+    int64_t lengths[SAMPLES], count = data_read("longtail-64k", lengths, SAMPLES), slimpack = 0;
 
     (void)state;
     for (int32_t policy = 0; sp_policy_name(policy) != NULL; policy++) {
@@ -86,7 +60,7 @@ static void slimpack_is_faster_than_every_other_policy(void **state)
 
 static void the_256k_tail_is_planned_at_least_2_8_times_faster_than_fixed_packs(void **state)
 {
-    int64_t lengths[SAMPLES], count = read_lengths("longtail-256k", lengths), time[2];
+    int64_t lengths[SAMPLES], count = data_read("longtail-256k", lengths, SAMPLES), time[2];
 
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -111,9 +85,8 @@ int main(void)
         cmocka_unit_test(slimpack_is_faster_than_every_other_policy),
         cmocka_unit_test(the_256k_tail_is_planned_at_least_2_8_times_faster_than_fixed_packs),
     };
-    int64_t lengths[SAMPLES];
 
-    if (read_lengths(files[0], lengths) == 0) {
+    if (!data_is_there()) {
         printf("[  SKIPPED ] data_files: set SLIMPACK_DATA to the folder of length files\n");
         return 77;
     }

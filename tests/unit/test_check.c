@@ -326,10 +326,11 @@ static void i8_other_slices_on_a_replica(void **state)
     int64_t i = slice_at(SP_BACKWARD, 1, 0);
 
     (void)state;
-    /* 64 tokens in [24, 64) and [0, 24) where replica 0 has [32, 64) and [0, 32). */
     schedule->start[SP_BACKWARD][i] = 24;
-    schedule->length[SP_BACKWARD][i] = 40;
-    schedule->length[SP_BACKWARD][i + 1] = 24;
+    EXPECT_FAIL(sp__check_merges(schedule), SP_ERR_INVARIANT,
+                "I8: replicas 0 and 1 differ in the backward packs of their merges");
+    schedule->start[SP_BACKWARD][i] = 32;
+    schedule->length[SP_BACKWARD][i] = 24;
     EXPECT_FAIL(sp__check_merges(schedule), SP_ERR_INVARIANT,
                 "I8: replicas 0 and 1 differ in the backward packs of their merges");
 }

@@ -9,7 +9,7 @@
 #include "../support/failing_alloc.h"
 #include "../support/random_case.h"
 
-enum { SAMPLES = 12, PACKS = 80, SLICES = SAMPLES + 2 * PACKS + 2 };
+enum { SAMPLES = 12, PACKS = 2048, SLICES = SAMPLES + 2 * PACKS + 2 };
 
 /* A segment, how it is to be cut, and what came out. */
 typedef struct cut_case {
@@ -300,8 +300,8 @@ static void packs_keep_their_limit(void **state)
 
     (void)state;
     for (int i = 0; i < 400; i++) {
-        fill_randomly(&c, &seed, 300);
-        c.segment.limit.tokens = i % 4 == 3 ? INT64_MAX : 64 + random_below(&seed, 400);
+        fill_randomly(&c, &seed, i % 3 == 0 ? 2000 : 300);
+        c.segment.limit.tokens = i % 4 == 3 ? INT64_MAX : 32 + random_below(&seed, 400);
         c.segment.limit.samples = i % 2 == 0 ? INT32_MAX : 1 + (int32_t)random_below(&seed, 3);
         for (int pass = 0; pass < 2; pass++) {
             int32_t fewest = sp__cut_fewest(&c.yardstick, &c.segment, c.lengths, pass);

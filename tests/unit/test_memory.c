@@ -124,6 +124,25 @@ static void tensor_parallelism_divides_all_but_a_last_head(void **state)
     assert_int_equal(m[0].cached, 32 * 2 * 128 * 2);
 }
 
+static void bytes_that_do_not_fit_are_refused(void **state)
+{
+    static const int32_t layers[1] = { 100000 };
+    sp__stage_memory memory[1];
+    sp_topology *t;
+    sp_model *m;
+
+    (void)state;
+    assert_int_equal(sp_topology_create(1, 1, 1, 1, NULL, &t), SP_OK);
+    assert_int_equal(sp_model_create("llama2-7b", NULL, &m), SP_OK);
+    assert_int_equal(sp_model_set(m, SP_MODEL_LAYERS, 100000), SP_OK);
+    assert_int_equal(sp_model_set(m, SP_MODEL_HIDDEN, 1 << 24), SP_OK);
+    assert_int_equal(sp_model_set(m, SP_MODEL_FFN_HIDDEN, 1 << 26), SP_OK);
+    EXPECT_FAIL(sp__memory_init(memory, m, &t->shape, layers), SP_ERR_OVERFLOW,
+                "model: bytes of stage 0 pass int64");
+    sp_model_destroy(m);
+    sp_topology_destroy(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +154,7 @@ int main(void)
         cmocka_unit_test(recomputation_keeps_less),
         cmocka_unit_test(keys_and_values_are_cached_in_every_layer),
         cmocka_unit_test(tensor_parallelism_divides_all_but_a_last_head),
+        cmocka_unit_test(bytes_that_do_not_fit_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -379,6 +379,66 @@ static void contradictions_are_named(void **state)
     close_case(&c);
 }
 
+static void set_model(const rates_case *c, int32_t key, int64_t value)
+{
+    assert_int_equal(sp_model_set(c->model, key, value), SP_OK);
+}
+
+/* The largest values that parameters take, together: an error, never a wrapped number. */
+static void costs_that_do_not_fit_are_refused(void **state)
+{
+    rates_case c = open_case("dp=1", "llama2-7b", "ideal");
+
+    (void)state;
+    assert_int_equal(sp_device_set(c.device, SP_DEVICE_LINEAR_FLOPS, 1000000000), SP_OK);
+    EXPECT_FAIL(fill(&c), SP_ERR_OVERFLOW, "model: time per token of a stage passes 2^40 ps");
+    assert_int_equal(sp_device_set(c.device, SP_DEVICE_LINEAR_FLOPS, INT64_C(1) << 59), SP_OK);
+    set_model(&c, SP_MODEL_LAYERS, 100000);
+    set_model(&c, SP_MODEL_HIDDEN, 1 << 24);
+    set_model(&c, SP_MODEL_FFN_HIDDEN, 1 << 26);
+    EXPECT_FAIL(fill(&c), SP_ERR_OVERFLOW, "model: FLOPs per token of a stage pass 2^62");
+    set_model(&c, SP_MODEL_EXPERTS, 65536);
+    set_model(&c, SP_MODEL_EXPERTS_PER_TOKEN, 1024);
+    set_model(&c, SP_MODEL_HEADS, 65536);
+    set_model(&c, SP_MODEL_KV_HEADS, 65536);
+    set_model(&c, SP_MODEL_HEAD_DIM, 65536);
+    set_model(&c, SP_MODEL_VOCAB, 1 << 26);
+    EXPECT_FAIL(fill(&c), SP_ERR_OVERFLOW, "model: FLOPs per token of a stage pass 2^62");
+    close_case(&c);
+}
+
+/* The slowest links and the longest latencies do not wrap either. */
+static void the_slowest_device_keeps_costs_positive(void **state)
+{
+    static const int32_t slow[] = { SP_DEVICE_HALF_RATE_TOKENS, SP_DEVICE_LAYER_FLOOR_PS,
+                                    SP_DEVICE_PACK_OVERHEAD_PS, SP_DEVICE_INTRA_LATENCY_PS,
+                                    SP_DEVICE_INTER_LATENCY_PS, SP_DEVICE_TP_EXPOSED_PERCENT };
+    const sp__load load = { .tokens = INT32_MAX, .pairs = INT64_C(1) << 61,
+                            .context = INT32_MAX };
+    rates_case c = open_case("pp=2 tp=16", "llama2-7b", "ideal");
+
+    (void)state;
+    for (int32_t i = 0; i < 13; i++) {
+        sp_param_info info = SP_PARAM_INFO_INIT;
+
+        assert_int_equal(sp_device_param_info(i, &info), SP_OK);
+        for (size_t j = 0; j < sizeof slow / sizeof *slow; j++)
+            if (slow[j] == info.key)
+                assert_int_equal(sp_device_set(c.device, info.key, info.maximum), SP_OK);
+        if (info.key == SP_DEVICE_INTRA_BANDWIDTH || info.key == SP_DEVICE_INTER_BANDWIDTH)
+            assert_int_equal(sp_device_set(c.device, info.key, info.minimum), SP_OK);
+    }
+    assert_int_equal(fill(&c), SP_OK);
+    for (int pass = 0; pass < 2; pass++) {
+        const sp__load one = { .tokens = 1, .pairs = 1, .context = 1 };
+        int64_t cost = sp__load_cost(&c.rates, 0, pass, &load, 64, 1);
+
+        assert_true(cost == -1 || cost > 0);
+        assert_true(sp__load_cost(&c.rates, 0, pass, &one, 64, 1) > 0);
+    }
+    close_case(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,6 +461,8 @@ int main(void)
         cmocka_unit_test(nodes_are_runs_of_consecutive_ranks),
         cmocka_unit_test(a_cost_that_does_not_fit_is_minus_one),
         cmocka_unit_test(contradictions_are_named),
+        cmocka_unit_test(costs_that_do_not_fit_are_refused),
+        cmocka_unit_test(the_slowest_device_keeps_costs_positive),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

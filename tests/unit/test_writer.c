@@ -310,6 +310,31 @@ static void a_schedule_reads_back_as_the_draft_it_was(void **state)
     }
 }
 
+/* A shared sample of one token lies on one rank, and is gathered by both all the same. */
+static void a_shared_token_reads_back_as_shared(void **state)
+{
+    const sp__slice token = { 0, 0, 1, SP__SPLIT };
+    sp_schedule *s;
+    sp__draft back;
+    hand_plan h;
+
+    (void)state;
+    hand_open(&h, "dp=2", 1, 1);
+    hand_sample(&h, 1);
+    hand_merge(&h, 0, 0, 2);
+    for (int32_t r = 0; r < 2; r++)
+        for (int pass = 0; pass < 2; pass++)
+            hand_pack(&h, r, pass, 0, 1, &token);
+    hand_close(&h);
+    s = hand_schedule(&h);
+    assert_int_equal(sp__draft_from_schedule(s, &h.rates.attention, &h.arena[0], &back), SP_OK);
+    for (int32_t r = 0; r < 2; r++)
+        expect_same_lane(&h.lane[r], &back.lane[r], back.cp);
+    assert_int_equal(back.lane[0].pass[SP_FORWARD].load[0].context, 1);
+    sp_schedule_destroy(s);
+    hand_free(&h);
+}
+
 /* Samples placed whole on one CP rank are told from split ones by their shards. */
 static void places_are_read_off_the_shards(void **state)
 {
@@ -340,6 +365,7 @@ int main(void)
         cmocka_unit_test(key_offsets_past_int32_are_refused),
         cmocka_unit_test(every_failed_allocation_leaves_nothing),
         cmocka_unit_test(a_schedule_reads_back_as_the_draft_it_was),
+        cmocka_unit_test(a_shared_token_reads_back_as_shared),
         cmocka_unit_test(places_are_read_off_the_shards),
     };
 
