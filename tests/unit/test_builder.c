@@ -1,12 +1,10 @@
 /*
- * test_builder.c - a schedule from its parts: errors, round trips, memory.
+ * test_builder.c - a schedule from its parts: errors of each call, round trips.
  *
- * What the builder refuses of a whole plan is in test_builder_invariants.c.
+ * What the builder refuses of a whole plan is in test_builder_invariants.c, what it does
+ * without memory in test_builder_memory.c.
  */
-#include <string.h>
-
 #include "../support/expect.h"
-#include "../support/failing_alloc.h"
 #include "../support/planned.h"
 #include "../support/small_plan.h"
 
@@ -275,178 +273,6 @@ static void a_planned_schedule_comes_back_with_the_same_digest(void **state)
     expect_same_plan("dp=2 pp=4 tp=8 cp=4 order=tp-cp-pp-dp", "h200", SP_POLICY_SLIMPACK);
 }
 
-/* Builds a whole small plan with each allocation failing in turn. */
-static sp_status add_small_plan(sp_builder *b, const small_plan *p, int keeps_on)
-{
-    sp_status status = SP_OK;
-
-#define STEP(call)                                   \
-    do {                                             \
-        sp_status here = (call);                     \
-        if (here != SP_OK && !keeps_on)              \
-            return here;                             \
-        status = status == SP_OK ? here : status;    \
-    } while (0)
-    STEP(sp_builder_set_alignment(b, p->alignment));
-    for (int32_t g = 0; g < p->merges; g++)
-        STEP(sp_builder_add_merge(b, p->merge[g][0], p->merge[g][1], p->merge[g][2]));
-    for (int32_t r = 0; r < p->dp; r++) {
-        for (int pass = 0; pass < 2; pass++)
-            for (int32_t k = 0; k < p->packs[r][pass]; k++) {
-                const small_pack *pack = &p->pack[r][pass][k];
-
-                STEP(sp_builder_add_pack(b, r, pass, pack->merge, pack->slices,
-                                         &pack->slice[0].sample));
-                STEP(sp_builder_add_shards(b, r, pass, 0, pack->shards[0],
-                                           &pack->shard[0][0].sample));
-            }
-        for (int32_t s = 0; s < p->pp; s++)
-            for (int32_t i = 0; i < p->ops[r][s]; i++) {
-                const small_op *op = &p->op[r][s][i];
-
-                STEP(sp_builder_add_op(b, r, s, op->pass, op->pack, op->start, op->end));
-            }
-    }
-#undef STEP
-    return status;
-}
-
-typedef struct small_inputs {
-    small_plan plan;
-    sp_topology *topology;
-    sp_batch *batch;
-} small_inputs;
-
-static small_inputs open_small(void)
-{
-    small_inputs in = { .plan = small_plan_of_two_stages() };
-
-    assert_int_equal(sp_topology_parse(in.plan.topology, &in.topology), SP_OK);
-    assert_int_equal(sp_batch_create(in.plan.length, in.plan.samples, NULL, &in.batch), SP_OK);
-    return in;
-}
-
-static void close_small(small_inputs *in)
-{
-    sp_batch_destroy(in->batch);
-    sp_topology_destroy(in->topology);
-}
-
-static sp_status build_with(const small_inputs *in, failing_alloc *memory, sp_schedule **out)
-{
-    sp_builder *b = NULL;
-    sp_status status = sp_builder_create(in->topology, in->batch, &memory->hooks, &b);
-
-    if (status != SP_OK) {
-        assert_null(b);
-        return status;
-    }
-    status = add_small_plan(b, &in->plan, 0);
-    if (status == SP_OK)
-        status = sp_builder_finish(b, out);
-    sp_builder_destroy(b);
-    return status;
-}
-
-static void building_survives_each_failed_allocation(void **state)
-{
-    small_inputs in = open_small();
-    failing_alloc memory;
-
-    (void)state;
-    for (int64_t n = 0;; n++) {
-        sp_schedule *s = NULL;
-        sp_status status;
-
-        failing_alloc_init(&memory, n);
-        status = build_with(&in, &memory, &s);
-        if (status == SP_OK) {
-            sp_schedule_destroy(s);
-            assert_int_equal(memory.live, 0);
-            assert_true(n > 50);
-            break;
-        }
-        assert_int_equal(status, SP_ERR_MEMORY);
-        assert_string_equal(sp_error_message(), OUT_OF_MEMORY);
-        assert_null(s);
-        assert_int_equal(memory.live, 0);
-    }
-    close_small(&in);
-}
-
-/* A caller that goes on after a failure gets a refusal, or the plan it described. */
-static void a_part_that_was_lost_is_noticed_at_the_end(void **state)
-{
-    small_inputs in = open_small();
-    int refused = 0;
-
-    (void)state;
-    for (int64_t n = 1;; n++) {
-        sp_schedule *s = NULL;
-        failing_alloc memory;
-        sp_builder *b;
-        sp_status lost;
-
-        failing_alloc_init(&memory, NEVER_FAIL);
-        assert_int_equal(sp_builder_create(in.topology, in.batch, &memory.hooks, &b), SP_OK);
-        memory.fail_at = memory.asked + n - 1;
-        lost = add_small_plan(b, &in.plan, 1);
-        memory.fail_at = NEVER_FAIL;
-        assert_int_equal(sp_builder_finish(b, &s) == SP_OK, lost == SP_OK);
-        assert_int_equal(s != NULL, lost == SP_OK);
-        refused += lost != SP_OK;
-        sp_schedule_destroy(s);
-        sp_builder_destroy(b);
-        assert_int_equal(memory.live, 0);
-        if (lost == SP_OK)
-            break;
-    }
-    assert_true(refused > 20);
-    close_small(&in);
-}
-
-/* What could not be added is added by the same call later. */
-static void an_op_or_merge_can_be_added_again_after_a_failure(void **state)
-{
-    small_inputs in = open_small();
-    failing_alloc memory;
-    sp_builder *b;
-
-    (void)state;
-    failing_alloc_init(&memory, NEVER_FAIL);
-    assert_int_equal(sp_builder_create(in.topology, in.batch, &memory.hooks, &b), SP_OK);
-    memory.fail_at = memory.asked;
-    EXPECT_FAIL(sp_builder_add_merge(b, 3, 0, 2), SP_ERR_MEMORY, OUT_OF_MEMORY);
-    assert_int_equal(sp_builder_add_merge(b, 3, 0, 2), SP_OK);
-    memory.fail_at = memory.asked;
-    EXPECT_FAIL(sp_builder_add_op(b, 0, 0, SP_FORWARD, 0, 0, 10), SP_ERR_MEMORY, OUT_OF_MEMORY);
-    assert_int_equal(sp_builder_add_op(b, 0, 0, SP_FORWARD, 0, 0, 10), SP_OK);
-    EXPECT_FAIL(sp_builder_add_pack(b, 0, SP_FORWARD, 1, 0, NULL), SP_ERR_RANGE,
-                "merge: 1 is outside -1 to 0"); /* one merge, not two */
-    sp_builder_destroy(b);
-    assert_int_equal(memory.live, 0);
-    close_small(&in);
-}
-
-static void a_builder_can_finish_twice_and_be_destroyed_before_its_schedules(void **state)
-{
-    small_inputs in = open_small();
-    sp_schedule *one, *two;
-    sp_builder *b;
-
-    (void)state;
-    assert_int_equal(sp_builder_create(in.topology, in.batch, NULL, &b), SP_OK);
-    assert_int_equal(add_small_plan(b, &in.plan, 0), SP_OK);
-    close_small(&in);
-    assert_int_equal(sp_builder_finish(b, &one), SP_OK);
-    assert_int_equal(sp_builder_finish(b, &two), SP_OK);
-    sp_builder_destroy(b);
-    assert_true(sp_schedule_digest(one) == sp_schedule_digest(two));
-    sp_schedule_destroy(one);
-    assert_int_equal(sp_schedule_check(two), SP_OK);
-    sp_schedule_destroy(two);
-}
-
 /* Two shards of 2^31 - 1 keys in one pack. */
 static void offsets_that_pass_int32_are_refused(void **state)
 {
@@ -513,10 +339,6 @@ int main(void)
         OPEN(alignment_and_memory_are_bounded),
         OPEN(an_unfinished_plan_is_refused_for_what_it_lacks_first),
         cmocka_unit_test(a_planned_schedule_comes_back_with_the_same_digest),
-        cmocka_unit_test(building_survives_each_failed_allocation),
-        cmocka_unit_test(a_part_that_was_lost_is_noticed_at_the_end),
-        cmocka_unit_test(an_op_or_merge_can_be_added_again_after_a_failure),
-        cmocka_unit_test(a_builder_can_finish_twice_and_be_destroyed_before_its_schedules),
         cmocka_unit_test(offsets_that_pass_int32_are_refused),
         cmocka_unit_test(shards_that_are_no_ranges_are_refused),
     };

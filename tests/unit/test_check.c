@@ -111,6 +111,8 @@ static void i1_a_slice_outside_its_sample(void **state)
     schedule->length[SP_FORWARD][i] = 0;
     refuse("I1: slice [0, +0) lies outside sample 2 of 8 tokens");
     schedule->length[SP_FORWARD][i] = 8;
+    schedule->start[SP_FORWARD][i] = 1;
+    refuse("I1: slice [1, +8) lies outside sample 2 of 8 tokens");
     schedule->start[SP_FORWARD][i] = -8;
     refuse("I1: slice [-8, +8) lies outside sample 2 of 8 tokens");
 }
