@@ -33,6 +33,21 @@ int sp__step_can_slice(const sp__step *step)
            (policy == SP_POLICY_SLIMPACK || policy == SP_POLICY_UNIFORM_SLICE);
 }
 
+/* Exchange of K and V on a stage: what a pack pays for any, and for each token. */
+static void set_exchange(sp__step *step, int32_t stage)
+{
+    const struct sp_planner *p = step->planner;
+    const sp__shape *shape = &p->shape;
+    int32_t cp = shape->degree[SP__CP];
+    int32_t last = sp__shape_rank(shape, 0, shape->degree[SP__TP] - 1, 0, cp - 1);
+    int crosses = sp__crosses_nodes(&p->target.rates, 0, last);
+    int64_t one = sp__exchange_time(&p->target.rates, stage, 1, cp, crosses);
+    int64_t many = sp__exchange_time(&p->target.rates, stage, 1 << SP__COST_BITS, cp, crosses);
+
+    step->yardstick.exchange = one;
+    step->yardstick.exchange_token = many - one;
+}
+
 static void set_yardstick(sp__step *step, int32_t stage)
 {
     const sp__rates *rates = &step->planner->target.rates;
@@ -126,6 +141,7 @@ sp_status sp__step_start(sp__step *step, struct sp_planner *planner, const struc
                             &step->totals));
     SP_TRY(pick_stage(step, &stage));
     set_yardstick(step, stage);
+    set_exchange(step, stage);
     step->draft =
         (sp__draft){.lanes = planner->shape.degree[SP__DP],
                     .cp = planner->shape.degree[SP__CP],

@@ -16,6 +16,8 @@ typedef struct sp__yardstick {
     int64_t pair[2];
     sp__attention attention;
     int32_t alignment;
+    int64_t exchange;       /* ps of a pack's K and V exchange over its CP ranks, and */
+    int64_t exchange_token; /* fixed point ps more for each token that is split */
 } sp__yardstick;
 
 /* Cost of the slice [start, start + length) of a sample in one pass. */

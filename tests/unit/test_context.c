@@ -12,7 +12,7 @@
 enum { TOLERATED = 64 }; /* a rank may exceed the mean by this part of its share */
 
 static const sp__yardstick yardstick = {
-    { HAND_PS(20), HAND_PS(40) }, { HAND_PS(1), HAND_PS(3) }, { INT64_MAX, 1 }, 1
+    { HAND_PS(20), HAND_PS(40) }, { HAND_PS(1), HAND_PS(3) }, { INT64_MAX, 1 }, 1, 0, 0
 };
 
 static void place(hand_plan *h)
@@ -80,6 +80,22 @@ static void a_sample_that_outweighs_the_others_is_split(void **state)
     assert_int_equal(place_of(&h, SP_BACKWARD, 0), SP__SPLIT);
     assert_true(place_of(&h, SP_FORWARD, 1) >= 0);
     assert_int_equal(place_of(&h, SP_FORWARD, 1) + place_of(&h, SP_FORWARD, 2), 1);
+    hand_free(&h);
+}
+
+/* The exchange would cost more than the ranks wait for each other. */
+static void a_sample_stays_whole_where_its_exchange_costs_more(void **state)
+{
+    static const int64_t lengths[] = { 4000, 100, 100 };
+    sp__yardstick dear = yardstick;
+    hand_plan h;
+
+    (void)state;
+    dear.exchange = INT64_C(1000000000000);
+    open_whole(&h, "cp=2", lengths, 3);
+    assert_int_equal(sp__place_context(&h.draft, 0, &dear, h.lengths, h.samples, &h.arena[0]),
+                     SP_OK);
+    assert_in_range(place_of(&h, SP_FORWARD, 0), 0, 1);
     hand_free(&h);
 }
 
@@ -225,6 +241,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_samples_are_dealt_whole_in_both_passes),
         cmocka_unit_test(a_sample_that_outweighs_the_others_is_split),
+        cmocka_unit_test(a_sample_stays_whole_where_its_exchange_costs_more),
         cmocka_unit_test(a_single_token_has_one_holder),
         cmocka_unit_test(slices_and_merged_samples_are_split_over_all),
         cmocka_unit_test(without_context_ranks_nothing_is_placed),

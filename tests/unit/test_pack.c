@@ -46,7 +46,7 @@ static void open_case(pack_case *c, const char *topology, const int64_t *lengths
     hand_open(&c->h, topology, 1, 1);
     replicas = c->h.draft.lanes;
     c->yardstick = (sp__yardstick){ { HAND_PS(20), HAND_PS(40) }, { HAND_PS(1), HAND_PS(3) },
-                                    { INT64_MAX, 1 }, 8 };
+                                    { INT64_MAX, 1 }, 8, 0, 0 };
     for (int32_t i = 0; i < count; i++)
         hand_sample(&c->h, lengths[i]);
     sort_samples(c);
