@@ -190,10 +190,29 @@ static void copy_pack(const planned *p, sp_builder *b, int32_t dp, sp_pass pass,
         copy_shards(p, b, dp, cp, pass, k);
 }
 
+/* The builder keeps one peak a stage: that of its fullest CP rank. */
+static void copy_memory(const planned *p, sp_builder *b, int32_t dp, int32_t pp, int32_t cps)
+{
+    sp_coordinates at = SP_COORDINATES_INIT;
+    int64_t peak = 0, fixed = 0;
+
+    at.dp = dp;
+    at.pp = pp;
+    for (at.cp = 0; at.cp < cps; at.cp++) {
+        sp_stage_view stage = SP_STAGE_VIEW_INIT;
+        int32_t rank;
+
+        assert_int_equal(sp_topology_rank(p->topology, &at, &rank), SP_OK);
+        assert_int_equal(sp_schedule_stage(p->schedule, rank, &stage), SP_OK);
+        peak = stage.peak_bytes > peak ? stage.peak_bytes : peak;
+        fixed = stage.static_bytes;
+    }
+    assert_int_equal(sp_builder_set_memory(b, dp, pp, fixed, peak, p->stats.memory_bytes), SP_OK);
+}
+
 static void copy_stage(const planned *p, sp_builder *b, int32_t dp, int32_t pp)
 {
     sp_coordinates at = SP_COORDINATES_INIT;
-    sp_stage_view stage = SP_STAGE_VIEW_INIT;
     int32_t rank;
 
     at.dp = dp;
@@ -206,9 +225,6 @@ static void copy_stage(const planned *p, sp_builder *b, int32_t dp, int32_t pp)
         assert_int_equal(sp_builder_add_op(b, dp, pp, op.pass, op.pack, op.start_ps, op.end_ps),
                          SP_OK);
     }
-    assert_int_equal(sp_schedule_stage(p->schedule, rank, &stage), SP_OK);
-    assert_int_equal(sp_builder_set_memory(b, dp, pp, stage.static_bytes, stage.peak_bytes,
-                                           p->stats.memory_bytes), SP_OK);
 }
 
 static sp_schedule *rebuild(const planned *p)
@@ -230,8 +246,10 @@ static sp_schedule *rebuild(const planned *p)
         for (sp_pass pass = 0; pass < 2; pass++)
             for (int32_t k = 0; k < sp_schedule_pack_count(p->schedule, pass); k++)
                 copy_pack(p, b, dp, pass, k, degrees.cp);
-        for (int32_t pp = 0; pp < degrees.pp; pp++)
+        for (int32_t pp = 0; pp < degrees.pp; pp++) {
             copy_stage(p, b, dp, pp);
+            copy_memory(p, b, dp, pp, degrees.cp);
+        }
     }
     if (sp_builder_finish(b, &s) != SP_OK)
         fail_msg("%s", sp_error_message());
