@@ -45,10 +45,11 @@ static void print_baseline_stats(const sp_schedule *schedule, int64_t makespan_p
     sp_stats stats = SP_STATS_INIT;
 
     sp_schedule_stats(schedule, &stats);
-    cli_summary_line("fixed-pack", "makespan %s, ratio %s, bubble %s, packs %s, memory %s",
+    cli_summary_line("fixed-pack", "makespan %s, ratio %s, bubble %s, packs %s, memory %s, "
+                     "live tokens %s",
                      cli_time(stats.makespan_ps).text, cli_ratio(stats.ratio_ppm).text,
                      cli_percent(stats.bubble_ppm).text, cli_count(stats.forward_packs).text,
-                     cli_bytes(stats.peak_bytes).text);
+                     cli_bytes(stats.peak_bytes).text, cli_count(stats.peak_live_tokens).text);
     cli_summary_line("speed-up", "%s over fixed-pack",
                      cli_speed_up(stats.makespan_ps, makespan_ps).text);
 }
