@@ -7,18 +7,17 @@
 #include "slice/measure.h"
 
 /* Last multiple n of the alignment, 0 <= n <= steps, whose first n * alignment
- * tokens cost at most target. */
+ * tokens cost at most target. The halving does not depend on what is found, so that
+ * processors need not guess it. */
 static int64_t last_within(const sp__yardstick *y, int pass, int64_t length, int64_t target)
 {
-    int64_t low = 0, high = length / y->alignment;
+    int64_t low = 0;
 
-    while (low < high) {
-        int64_t middle = low + (high - low + 1) / 2;
+    for (int64_t left = length / y->alignment; left > 0; left /= 2) {
+        int64_t half = left - left / 2;
+        int64_t cost = sp__slice_cost(y, pass, 0, (low + half) * y->alignment, length);
 
-        if (sp__slice_cost(y, pass, 0, middle * y->alignment, length) <= target)
-            low = middle;
-        else
-            high = middle - 1;
+        low += cost <= target ? half : 0;
     }
     return low;
 }
