@@ -28,6 +28,13 @@ static inline int64_t sp__planner_value(const struct sp_planner *p, int key)
     return p->values[key - 1];
 }
 
+/* Packs of a pass that the caller asked for, 0 when the choice is the planner's. */
+static inline int64_t sp__planner_packs(const struct sp_planner *p, int pass)
+{
+    return sp__planner_value(p, pass == SP_FORWARD ? SP_PLANNER_FORWARD_PACKS
+                                                   : SP_PLANNER_BACKWARD_PACKS);
+}
+
 /* Memory cap of a device. */
 static inline int64_t sp__planner_memory(const struct sp_planner *p)
 {

@@ -21,13 +21,6 @@
 #include "plan/step.h"
 #include "schedule/loads.h"
 
-/* Packs of a pass that the caller asked for, 0 when the choice is ours. */
-static int64_t given_packs(const sp__step *step, int pass)
-{
-    return sp__planner_value(step->planner, pass == SP_FORWARD ? SP_PLANNER_FORWARD_PACKS
-                                                               : SP_PLANNER_BACKWARD_PACKS);
-}
-
 /* The step's draft from one list of runs a replica. 1F1B takes both passes alike. */
 static sp_status make_draft(sp__step *step, sp__runs *runs)
 {
@@ -38,7 +31,9 @@ static sp_status make_draft(sp__step *step, sp__runs *runs)
         packs = runs[r].packs > packs ? runs[r].packs : packs;
     packs = (int32_t)sp__round_up(packs, sp__planner_value(step->planner, SP_PLANNER_PACK_GROUP));
     for (int pass = 0; pass < 2; pass++)
-        d->packs[pass] = (int32_t)sp__max(packs, step->is_1f1b ? 0 : given_packs(step, pass));
+        d->packs[pass] = step->is_1f1b
+                             ? packs
+                             : (int32_t)sp__max(packs, sp__planner_packs(step->planner, pass));
     d->merges = 0;
     SP_TAKE(step->arena, d->lane, d->lanes);
     for (int32_t r = 0; r < d->lanes; r++) {
@@ -376,18 +371,22 @@ static int64_t most_in_groups(const sp__step *step)
 /* Counts that the caller gave must come out as given: the limits may need more. */
 static sp_status check_given(const sp__step *step)
 {
-    for (int pass = 0; pass < 2; pass++)
-        if (given_packs(step, pass) > 0 && step->draft.packs[pass] != given_packs(step, pass))
+    for (int pass = 0; pass < 2; pass++) {
+        int64_t given = sp__planner_packs(step->planner, pass);
+
+        if (given > 0 && step->draft.packs[pass] != given)
             return sp__fail(SP_ERR_INFEASIBLE,
                             "%s: the limits need %" PRId32 " packs, not %" PRId64,
                             pass == SP_FORWARD ? "forward_packs" : "backward_packs",
-                            step->draft.packs[pass], given_packs(step, pass));
+                            step->draft.packs[pass], given);
+    }
     return SP_OK;
 }
 
 static sp_status balanced_as_given(sp__step *step)
 {
-    int64_t f = given_packs(step, SP_FORWARD), b = given_packs(step, SP_BACKWARD);
+    int64_t f = sp__planner_packs(step->planner, SP_FORWARD);
+    int64_t b = sp__planner_packs(step->planner, SP_BACKWARD);
 
     SP_TRY(balanced_draft(step, f > 0 && b > 0 ? sp__min(f, b) : sp__max(f, b)));
     SP_TRY(check_given(step));
@@ -400,7 +399,8 @@ sp_status sp__step_balanced_pack(sp__step *step)
 
     step->is_1f1b = sp__planner_value(step->planner, SP_PLANNER_POLICY) != SP_POLICY_SLIMPACK;
     SP_TRY(sp__step_assign(step, 0));
-    if (given_packs(step, SP_FORWARD) > 0 || given_packs(step, SP_BACKWARD) > 0)
+    if (sp__planner_packs(step->planner, SP_FORWARD) > 0 ||
+        sp__planner_packs(step->planner, SP_BACKWARD) > 0)
         return balanced_as_given(step);
     for (int32_t r = 0; r < step->draft.lanes; r++)
         most = sp__max(most, step->assignment.first[r + 1] - step->assignment.first[r]);

@@ -77,17 +77,10 @@ static int32_t to_group(const bounds *b, int pass, int64_t packs)
     return (int32_t)within;
 }
 
-/* A count that the caller gave for a pass, 0 when the choice is ours. */
-static int64_t given_packs(const sp__step *step, int pass)
-{
-    return sp__planner_value(step->planner, pass == SP_FORWARD ? SP_PLANNER_FORWARD_PACKS
-                                                               : SP_PLANNER_BACKWARD_PACKS);
-}
-
 static sp_status check_given(const sp__step *step, const bounds *b, int pass)
 {
     static const char *const names[2] = { "forward_packs", "backward_packs" };
-    int64_t given = given_packs(step, pass);
+    int64_t given = sp__planner_packs(step->planner, pass);
 
     if (given % b->group != 0)
         return sp__fail(SP_ERR_INVALID, "%s: %" PRId64 " is no multiple of pack_group %" PRId32,
@@ -100,7 +93,7 @@ static sp_status check_given(const sp__step *step, const bounds *b, int pass)
 
 static sp_status check_least(const sp__step *step, const bounds *b, int pass)
 {
-    int64_t given = given_packs(step, pass), most = given > 0 ? given : b->most;
+    int64_t given = sp__planner_packs(step->planner, pass), most = given > 0 ? given : b->most;
 
     if (b->least[pass] > most)
         return sp__fail(SP_ERR_INFEASIBLE, "%s: a replica needs %" PRId32
@@ -138,7 +131,8 @@ static sp_status find_bounds(sp__step *step, bounds *b)
 static void shape_of(const sp__step *step, const bounds *b, int64_t packs, const profile *p,
                      sp__pack_shape *shape)
 {
-    int64_t forward = given_packs(step, SP_FORWARD), backward = given_packs(step, SP_BACKWARD);
+    int64_t forward = sp__planner_packs(step->planner, SP_FORWARD);
+    int64_t backward = sp__planner_packs(step->planner, SP_BACKWARD);
     int32_t k = to_group(b, SP_BACKWARD, backward > 0 ? backward : packs);
     int32_t f = to_group(b, SP_FORWARD, forward > 0 ? forward : (k * p->forward + 15) / 16);
 
