@@ -8,8 +8,6 @@
 # V=1 shows commands, WERROR=1 makes warnings errors, B=dir builds elsewhere,
 # libraries included: make B=build-asan CFLAGS='-g -fsanitize=address'.
 
-CC      ?= gcc
-CXX     ?= g++
 CFLAGS  ?= -O3 -g
 B       ?= build
 PREFIX  ?= /usr/local
@@ -49,19 +47,38 @@ HAVE_JANSSON := $(shell echo 'int json_null(void); int main(void) { return json_
 JANSSON_CFLAGS := $(if $(HAVE_JANSSON),-DSP_HAVE_JANSSON)
 JANSSON_LIBS   := $(if $(HAVE_JANSSON),-ljansson)
 
+# Objects remember how they were built: other flags build them again, and so does
+# the first WERROR=1 after a build that let warnings pass.
+BUILT_WITH := $(strip $(CC) $(CXX) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS))
+HOW     := $(B)/flags $(if $(WERROR),$(B)/werror)
+lenient  = $(if $(WERROR),,@rm -f $(B)/werror)
+
 Q   := $(if $(V),,@)
 say  = $(if $(V),:,printf '  %-6s %s\n')
 
-.PHONY: all lib demo check check-build print-tests bench deps deps-check install uninstall docs clean
+.PHONY: all lib demo check check-build check-run print-tests bench deps deps-check install uninstall \
+    docs clean force
 .DELETE_ON_ERROR:
 
 all: lib $(PROGRAM)
+	@:
 lib: $(ARCHIVE) $(L)/libslimpack.so
 
 # ---- library and program
 
-$(LIB_OBJ): $(B)/%.o: %.c
+ifneq ($(BUILT_WITH),$(strip $(file <$(B)/flags)))
+$(B)/flags: force
+endif
+$(B)/flags:
 	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(BUILT_WITH))' > $@
+
+$(B)/werror:
+	@mkdir -p $(@D) && touch $@
+
+$(LIB_OBJ): $(B)/%.o: %.c $(HOW)
+	@mkdir -p $(@D)
+	$(lenient)
 	@$(say) CC $<
 	$(Q)$(CC) $(ALL_CFLAGS) $(LIB_WARN) -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@
 
@@ -69,8 +86,9 @@ $(LIB_OBJ): $(B)/%.o: %.c
 $(B)/jansson-$(HAVE_JANSSON):
 	@mkdir -p $(@D) && rm -f $(B)/jansson-* && touch $@
 
-$(CLI_OBJ): $(B)/%.o: %.c $(B)/jansson-$(HAVE_JANSSON)
+$(CLI_OBJ): $(B)/%.o: %.c $(B)/jansson-$(HAVE_JANSSON) $(HOW)
 	@mkdir -p $(@D)
+	$(lenient)
 	@$(say) CC $<
 	$(Q)$(CC) $(ALL_CFLAGS) $(JANSSON_CFLAGS) -MMD -MP -c $< -o $@
 
@@ -101,10 +119,9 @@ $(PROGRAM): $(CLI_OBJ) $(ARCHIVE)
 deps:
 	@sh tests/deps.sh optional libjansson-dev:jansson.h
 
-deps-check: deps
-	@sh tests/deps.sh required libcmocka-dev:cmocka.h
-	@sh tests/deps.sh optional g++:@g++ libglpk-dev:glpk.h \
-	    libsimgrid-dev:simgrid/forward.h
+deps-check:
+	@sh tests/deps.sh required libcmocka-dev:cmocka.h \
+	    optional libjansson-dev:jansson.h g++:@g++ libglpk-dev:glpk.h libsimgrid-dev:simgrid/forward.h
 
 # ---- the main job
 
@@ -126,15 +143,16 @@ PROGRAMS := $(UNIT) $(PROPERTY)
 # Oracles are libraries that judge ours from outside; a test without its own is skipped.
 has = $(shell printf '%s' '$(2)' | $(CC) -x c - $(1) -o /dev/null 2>/dev/null && echo 1)
 ORACLE_glpk := $(call has,-lglpk,int glp_version(void); int main(void) { return glp_version() != 0; })
-ORACLE_simgrid := $(shell echo '\#include <simgrid/s4u.hpp>' | sed 's/^.*include/\x23include/' | \
+ORACLE_simgrid := $(shell printf '\043if !__has_include(<simgrid/s4u.hpp>)\n\043error\n\043endif\n' | \
     $(CXX) -std=c++17 -x c++ -fsyntax-only - 2>/dev/null && echo 1)
 ORACLES := $(if $(ORACLE_glpk),oracle/test_glpk) $(if $(ORACLE_simgrid),oracle/test_simgrid)
 NO_ORACLES := $(filter-out $(ORACLES),oracle/test_glpk oracle/test_simgrid)
 SCRIPTS  := $(wildcard tests/lint/*.sh tests/examples/*.sh) tests/property/same_bytes.sh tests/cli/run.sh
 SUPPORT  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/support/*.c))
 
-$(SUPPORT): $(B)/%.o: %.c
+$(SUPPORT): $(B)/%.o: %.c $(HOW)
 	@mkdir -p $(@D)
+	$(lenient)
 	@$(say) CC $<
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
@@ -168,9 +186,12 @@ print-tests:
 
 check-build: all $(PROGRAMS:%=$(B)/tests/%) $(ORACLES:%=$(B)/tests/%) $(EXAMPLES:%=$(B)/%)
 
+# Which oracles there are is asked anew once their packages are installed.
 check:
 	@$(MAKE) --no-print-directory deps-check
-	@$(MAKE) --no-print-directory WERROR=1 check-build
+	@$(MAKE) --no-print-directory WERROR=1 check-run
+
+check-run: check-build
 	@B=$(B) L=$(L) CC="$(CC)" CXX="$(CXX)" SLIMPACK=$(PROGRAM) TEST_WRAPPER="$(TEST_WRAPPER)" \
 	    NO_ORACLES="$(NO_ORACLES)" \
 	    sh tests/run.sh $(PROGRAMS:%=$(B)/tests/%) $(ORACLES:%=$(B)/tests/%) $(EXAMPLES:%=$(B)/%) $(SCRIPTS)
@@ -201,7 +222,9 @@ install: all
 	    -e 's|@VERSION@|$(VERSION)|' pkgconfig/slimpack.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/slimpack.pc
 
 uninstall:
-	rm -f $(DESTDIR)$(INCLUDEDIR)/slimpack.h $(DESTDIR)$(LIBDIR)/libslimpack.* \
+	rm -f $(DESTDIR)$(INCLUDEDIR)/slimpack.h $(DESTDIR)$(LIBDIR)/libslimpack.a \
+	    $(DESTDIR)$(LIBDIR)/libslimpack.so $(DESTDIR)$(LIBDIR)/libslimpack.so.$(MAJOR) \
+	    $(DESTDIR)$(LIBDIR)/libslimpack.so.$(VERSION) \
 	    $(DESTDIR)$(LIBDIR)/pkgconfig/slimpack.pc $(DESTDIR)$(BINDIR)/slimpack
 
 docs:

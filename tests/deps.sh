@@ -1,41 +1,57 @@
 #!/bin/sh
 # deps.sh - installs the packages that are missing, where that may be done.
 #
-#   deps.sh required|optional PACKAGE:TEST ...
+#   deps.sh required|optional PACKAGE:TEST ... [required|optional PACKAGE:TEST ...]
 #
 # TEST is a header that the compiler must find, or @program. Installs by apt-get as
-# root or through sudo. What stays missing is named; required packages then fail.
+# root or through sudo, after one update. What stays missing is named; a required
+# package then fails. An optional one that apt does not know never hinders another.
 set -u
-kind=$1
-shift
+
+# Headers such as cmocka.h want these before them.
+before='#include <stddef.h>\n#include <stdarg.h>\n#include <setjmp.h>\n#include <stdint.h>\n'
 
 has() {
     case $1 in
     @*) command -v "${1#@}" >/dev/null 2>&1 ;;
-    *) printf '#include <stddef.h>\n#include <stdarg.h>\n#include <setjmp.h>\n#include <stdint.h>\n#include <%s>\n' "$1" |
-        ${CC:-cc} -x c -E - >/dev/null 2>&1 ;;
+    *) printf "$before#include <%s>\n" "$1" | ${CC:-cc} -x c -E - >/dev/null 2>&1 ;;
     esac
 }
 
+# missing KIND ...: the packages of that kind whose test fails.
 missing() {
+    wanted=$1 kind=
+    shift
     for need; do
-        has "${need#*:}" || printf ' %s' "${need%%:*}"
+        case $need in
+        required | optional) kind=$need ;;
+        *) [ "$kind" = "$wanted" ] && { has "${need#*:}" || printf ' %s' "${need%%:*}"; } ;;
+        esac
     done
 }
 
-list=$(missing "$@")
+install() {
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
+}
+
+list="$(missing required "$@")$(missing optional "$@")"
 [ -z "$list" ] && exit 0
 sudo=
 [ "$(id -u)" = 0 ] || sudo='sudo -n'
 if command -v apt-get >/dev/null 2>&1 && $sudo true 2>/dev/null; then
+    log=$(mktemp) || exit 1
+    trap 'rm -f "$log"' EXIT
     echo "installing:$list"
-    { $sudo apt-get update -q && $sudo env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -q -y --no-install-recommends $list; } >/tmp/slimpack-deps.$$ 2>&1 ||
-        tail -n 3 /tmp/slimpack-deps.$$ >&2
-    rm -f /tmp/slimpack-deps.$$
+    $sudo apt-get update -q >"$log" 2>&1 || tail -n 3 "$log" >&2
+    if ! install $list >"$log" 2>&1; then
+        for package in $list; do
+            install "$package" >"$log" 2>&1 || tail -n 1 "$log" >&2
+        done
+    fi
 fi
-list=$(missing "$@")
-[ -z "$list" ] && exit 0
-echo "missing packages:$list" >&2
-[ "$kind" = optional ] && { echo "going on without them" >&2; exit 0; }
+required=$(missing required "$@")
+optional=$(missing optional "$@")
+[ -z "$optional" ] || echo "missing packages:$optional; going on without them" >&2
+[ -z "$required" ] && exit 0
+echo "missing packages:$required; install them first" >&2
 exit 1

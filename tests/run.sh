@@ -3,15 +3,27 @@
 #
 # A program speaks cmocka; a script prints the same lines, [       OK ] name,
 # [  FAILED  ] name or [  SKIPPED ] name. Exit 77 skips the whole file. A file that
-# ends otherwise without a failed line, by a crash for example, counts as one
-# failure. The last line is "N passed, N failed", with ", N skipped" when any were.
+# dies, by a crash or by the time limit for example, counts as one more failure than
+# it printed. The last line is "N passed, N failed", with ", N skipped" when any were.
 set -u
 passed=0 failed=0 skipped=0
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 
+# count WORD: the tests that the log gives this word; a name has no blanks, as cmocka's
+# summaries do. cmocka lists its failures twice, when they happen and at the end.
 count() {
-    grep -c "^\[ *$1 *\] [A-Za-z0-9_./-]*$" "$log"
+    grep "^\[ *$1 *\] [^ ][^ ]*$" "$log" | { [ "$1" = FAILED ] && sort -u || cat; } | wc -l
+}
+
+# died STATUS BAD: whether that exit status says more than the failures printed.
+died() {
+    [ "$1" = 0 ] || [ "$1" = 77 ] && return 1
+    [ "$1" -ge 124 ] || [ "$2" = 0 ] && return 0
+    case $test in
+    *.sh) return 1 ;;
+    *) ! grep -q 'FAILED TEST(S)' "$log" ;;
+    esac
 }
 
 for test; do
@@ -20,18 +32,16 @@ for test; do
     *) run="${TEST_WRAPPER:-} $test" ;;
     esac
     echo "== $test"
-    timeout 600 $run >"$log" 2>&1
+    timeout -k 10 "${TEST_SECONDS:-600}" $run >"$log" 2>&1
     status=$?
     cat "$log"
     ok=$(count OK) bad=$(count FAILED) skip=$(count SKIPPED)
-    # cmocka lists its failures twice, when they happen and at the end.
-    case $test in *.sh) ;; *) bad=$((bad / 2)) ;; esac
-    if [ $status = 77 ]; then
-        skip=$((skip + 1))
-    elif [ $status != 0 ] && [ "$bad" = 0 ]; then
+    if died $status "$bad"; then
         echo "[  FAILED  ] $test: exit status $status"
-        bad=1
-    elif [ $status = 0 ] && [ $((ok + bad + skip)) = 0 ]; then
+        bad=$((bad + 1))
+    elif [ $status = 77 ]; then
+        skip=$((skip + 1))
+    elif [ $((ok + bad + skip)) = 0 ]; then
         ok=1
     fi
     passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))

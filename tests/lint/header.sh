@@ -26,8 +26,11 @@ for cc in ${CC:-cc} clang; do
     try "c11_$cc" $cc -std=c11 "$work/a.c" "$work/b.c"
     try "c17_$cc" $cc -std=c17 "$work/a.c" "$work/b.c"
 done
+tried=
 for cxx in ${CXX:-g++} clang++; do
     command -v $cxx >/dev/null 2>&1 || continue
+    tried=1
     try "cxx17_$cxx" $cxx -std=c++17 "$work/a.cc" "$work/b.cc"
 done
+[ -n "$tried" ] || echo '[  SKIPPED ] header_alone_cxx17'
 exit $failed
