@@ -367,8 +367,24 @@ enum sp_model_key {
     SP_MODEL_CAUSAL = 13,           /**< 1: causal attention; 0: bidirectional. */
     SP_MODEL_WINDOW = 14,           /**< Sliding window in tokens, 0 for none. */
     SP_MODEL_RECOMPUTE = 15,        /**< Activation recomputation, ::sp_recompute. */
-    SP_MODEL_DISTRIBUTED_OPTIMIZER = 16 /**< 1: optimiser state is sharded over DP x CP. */
+    SP_MODEL_DISTRIBUTED_OPTIMIZER = 16, /**< 1: optimiser state is sharded over DP x CP. */
+    SP_MODEL_VIRTUAL_STAGES = 17,   /**< Model chunks of each pipeline stage (interleaving):
+                                         chunk c of stage s is virtual stage c * PP + s. They
+                                         divide each stage's layers; above 1, PP is at least 2. */
+    SP_MODEL_FORWARD_TOKEN_AS = 18, /**< Measured forward time of a layer for each token on a rank,
+                                         attoseconds. Where it or the next is set, they stand for
+                                         FLOPs and rates; sp_model_fit() sets all eight. */
+    SP_MODEL_FORWARD_PAIR_AS = 19,  /**< The same for each (query, key) pair. */
+    SP_MODEL_FORWARD_START_PS = 20, /**< The same for each pack, whatever it holds. */
+    SP_MODEL_FORWARD_FLOOR_PS = 21, /**< Least time of a layer's forward. */
+    SP_MODEL_BACKWARD_TOKEN_AS = 22, /**< As SP_MODEL_FORWARD_TOKEN_AS, backward. */
+    SP_MODEL_BACKWARD_PAIR_AS = 23,  /**< As SP_MODEL_FORWARD_PAIR_AS, backward. */
+    SP_MODEL_BACKWARD_START_PS = 24, /**< As SP_MODEL_FORWARD_START_PS, backward. */
+    SP_MODEL_BACKWARD_FLOOR_PS = 25  /**< As SP_MODEL_FORWARD_FLOOR_PS, backward. */
 };
+
+/** Largest ::SP_MODEL_VIRTUAL_STAGES. */
+#define SP_VIRTUAL_STAGES_MAX 64
 
 /** Values of ::SP_MODEL_RECOMPUTE. */
 enum sp_recompute {
@@ -461,6 +477,52 @@ SP_API sp_status sp_model_param_info(int32_t index, sp_param_info *info);
  */
 SP_API sp_status sp_model_param_find(const char *name, int32_t *key);
 
+/** What a fit found, as relative errors in parts per million. */
+typedef struct sp_fit {
+    size_t struct_size;        /**< Set before the call. */
+    int64_t used;              /**< Measurements that shaped the fit. */
+    int64_t outliers;          /**< Measurements that were left out. */
+    int64_t mean_error_ppm;    /**< Mean absolute error of those used. */
+    int64_t largest_error_ppm; /**< Largest absolute error of those used. */
+} sp_fit;
+
+/** Initialiser of an ::sp_fit. */
+#define SP_FIT_INIT { sizeof(sp_fit), 0, 0, 0, 0 }
+
+/** Fewest measurements that sp_model_fit() takes. */
+#define SP_FIT_POINTS 4
+
+/**
+ * Fit a layer's costs to measured slices, and let the model use them instead of
+ * FLOPs and rates: for each pass
+ * `time = max(token * tokens + pair * pairs + start, floor)`, no coefficient below
+ * 0, the least sum of squared relative errors. Measurements that lie far off are
+ * found and left out. Sets the eight keys from ::SP_MODEL_FORWARD_TOKEN_AS on;
+ * setting those to 0 returns to FLOPs. Fit on one rank and hand the values to all:
+ * ranks whose models differ make different plans.
+ * @param[in,out] model       Model; its attention mask counts the pairs.
+ * @param[in]     layers      Layers that were run for each time, >= 1.
+ * @param[in]     count       Measurements, >= ::SP_FIT_POINTS.
+ * @param[in]     start       [count] first token of each slice within its sample, >= 0.
+ * @param[in]     length      [count] tokens of each slice, >= 1.
+ * @param[in]     forward_s   [count] seconds, > 0.
+ * @param[in]     backward_s  [count] seconds, > 0.
+ * @param[out]    error       [2 * count] relative error of each, (fitted - measured) /
+ *                            measured, forward then backward; may be NULL.
+ * @param[out]    outlier     [count] 1 for those left out, else 0; may be NULL.
+ * @param[in,out] fit         Set @c struct_size; what was found. May be NULL.
+ * @retval SP_OK            The model is changed and the outputs are set.
+ * @retval SP_ERR_INVALID   A pointer is NULL, a time is no finite number, or the
+ *                          slices are too alike to tell tokens from pairs.
+ * @retval SP_ERR_RANGE     An argument is out of bounds; the message names the index.
+ * @retval SP_ERR_OVERFLOW  Pairs or a coefficient do not fit.
+ * @retval SP_ERR_MEMORY    Out of memory.
+ */
+SP_API sp_status sp_model_fit(sp_model *model, int32_t layers, int64_t count,
+                              const int64_t *start, const int64_t *length,
+                              const double *forward_s, const double *backward_s, double *error,
+                              int32_t *outlier, sp_fit *fit);
+
 /** @} */
 
 /**
@@ -486,8 +548,20 @@ enum sp_device_key {
     SP_DEVICE_INTRA_LATENCY_PS = 10,  /**< Latency inside a node. */
     SP_DEVICE_INTER_BANDWIDTH = 11, /**< Bytes/s of a device between nodes; INT64_MAX: infinite. */
     SP_DEVICE_INTER_LATENCY_PS = 12,  /**< Latency between nodes. */
-    SP_DEVICE_TP_EXPOSED_PERCENT = 13 /**< Share of tensor-parallel collectives that is not
-                                           hidden behind the layers' own work. */
+    SP_DEVICE_TP_EXPOSED_PERCENT = 13, /**< Share of tensor-parallel collectives that is not
+                                            hidden behind the layers' own work. */
+    SP_DEVICE_HEAD_FLOPS = 14,         /**< Vocabulary head, FLOP/s; 0 is the rate of the linear
+                                            layers. Frameworks keep it in bf16 beside fp8 layers. */
+    SP_DEVICE_PEAK_FLOPS = 15,         /**< What MFU is counted against, FLOP/s; 0 is the rate of
+                                            the linear layers. Shapes no plan. */
+    SP_DEVICE_MEMORY_BANDWIDTH = 16,   /**< Bytes/s that the optimiser step reads and writes;
+                                            INT64_MAX: infinite. */
+    SP_DEVICE_DP_OVERLAP_PERCENT = 17, /**< Share of the gradient reduction that may hide behind a
+                                            stage's last op, and of the parameter gather that hides
+                                            behind the next step. */
+    SP_DEVICE_P2P_OVERLAP = 18,    /**< 1: a stage goes on while it sends; 0: it waits. */
+    SP_DEVICE_P2P_CONTENTION = 19  /**< 1: what a stage sends queues on its link; 0: every message
+                                        has the link to itself. */
 };
 
 /**
@@ -598,9 +672,10 @@ enum sp_planner_key {
     SP_PLANNER_BACKWARD_PACKS = 19, /**< Backward packs of a replica; 0 lets the planner choose. */
     SP_PLANNER_SLICE_TOKENS = 20,   /**< Slice length of policy uniform-slice, a multiple of the
                                          alignment; 0 lets the planner choose. */
-    SP_PLANNER_EXACT_NODES = 21     /**< Nodes of a branch and bound that improves the assignment
+    SP_PLANNER_EXACT_NODES = 21,    /**< Nodes of a branch and bound that improves the assignment
                                          of a small batch and proves how good it is; 0 leaves it
                                          out. At most 1024 samples and 64 replicas. */
+    SP_PLANNER_PIPELINE = 22        /**< How a backward pack is run, ::sp_pipeline. */
 };
 
 /** Values of ::SP_PLANNER_POLICY. */
@@ -617,6 +692,16 @@ enum sp_effort {
     SP_EFFORT_FAST = 0,     /**< Closed-form start only. */
     SP_EFFORT_BALANCED = 1, /**< A short search on the simulator. */
     SP_EFFORT_THOROUGH = 2  /**< A long search on the simulator. */
+};
+
+/** Values of ::SP_PLANNER_PIPELINE. With ::SP_MODEL_VIRTUAL_STAGES above 1 either
+ * is interleaved. */
+enum sp_pipeline {
+    SP_PIPELINE_1F1B = 0,       /**< A backward pack is one op. */
+    SP_PIPELINE_ZERO_BUBBLE = 1 /**< Two: ::SP_BACKWARD gives the gradients of the inputs, which
+                                     the stage before waits for, ::SP_WEIGHT those of the weights,
+                                     which nothing waits for and so fills bubbles (Qi et al.,
+                                     arXiv 2401.10241). */
 };
 
 /** Values of ::SP_PLANNER_OVERSIZE. */
@@ -735,13 +820,14 @@ SP_API sp_status sp_plan_batch(sp_planner *planner, const sp_batch *batch, sp_sc
  * @{
  */
 
-/** ::SP_FORWARD or ::SP_BACKWARD. */
+/** ::SP_FORWARD or ::SP_BACKWARD; of an op also ::SP_WEIGHT. */
 typedef int32_t sp_pass;
 
 /** Values of ::sp_pass. */
 enum sp_pass_code {
     SP_FORWARD = 0, /**< Forward packs: slices of a sample by increasing start. */
-    SP_BACKWARD = 1 /**< Backward packs: slices of a sample by decreasing start. */
+    SP_BACKWARD = 1, /**< Backward packs: slices of a sample by decreasing start. */
+    SP_WEIGHT = 2   /**< Op of a zero-bubble pipeline: the weight gradients of a backward pack. */
 };
 
 /** Bits of sp_pack_view::flags. */
@@ -793,13 +879,13 @@ typedef struct sp_slice_view {
 /** One op of a rank: which pack to run, and what to exchange before and after. */
 typedef struct sp_op_view {
     size_t struct_size;  /**< Set before the call. */
-    sp_pass pass;        /**< ::SP_FORWARD or ::SP_BACKWARD. */
-    int32_t pack;        /**< Pack of that pass. */
+    sp_pass pass;        /**< ::SP_FORWARD, ::SP_BACKWARD or ::SP_WEIGHT. */
+    int32_t pack;        /**< Pack of that pass; of ::SP_WEIGHT a backward pack. */
     int32_t merge;       /**< Index of the merge that shares the pack, or -1. */
     int32_t recv_rank;   /**< Rank to receive activations (forward) or gradients
                               (backward) from before the op, or -1. */
     int32_t send_rank;   /**< Rank to send to after the op, or -1. */
-    int32_t reserved;    /**< 0. */
+    int32_t chunk;       /**< Model chunk of the stage, 0 <= chunk < virtual stages. */
     int64_t recv_tokens; /**< Tokens to receive, 0 without a peer. */
     int64_t send_tokens; /**< Tokens to send, 0 without a peer. */
     int64_t start_ps;    /**< Simulated start, picoseconds. */
@@ -808,6 +894,16 @@ typedef struct sp_op_view {
 
 /** Initialiser of an ::sp_op_view. */
 #define SP_OP_VIEW_INIT { sizeof(sp_op_view), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/** How the pipeline of a schedule runs. */
+typedef struct sp_pipeline_view {
+    size_t struct_size;     /**< Set before the call. */
+    int32_t virtual_stages; /**< Model chunks of each stage. */
+    int32_t pipeline;       /**< One of ::sp_pipeline. */
+} sp_pipeline_view;
+
+/** Initialiser of an ::sp_pipeline_view. */
+#define SP_PIPELINE_VIEW_INIT { sizeof(sp_pipeline_view), 0, 0 }
 
 /** What the simulator says of the device at one rank. */
 typedef struct sp_stage_view {
@@ -861,11 +957,19 @@ typedef struct sp_stats {
     int64_t load_bound_ps;    /**< Proven lower bound of load_ps over all assignments; equal to
                                    it when ::SP_PLANNER_EXACT_NODES sufficed for a proof. */
     int64_t exact_nodes;      /**< Nodes that the exact assignment looked at. */
+    int64_t step_ps;          /**< Makespan, then gradient reduction, optimiser step and
+                                   parameter gather where they are not hidden. */
+    int64_t tokens_per_s;     /**< tokens / step. */
+    int64_t model_gflop;      /**< 10^9 FLOPs of the step: forward and twice that backward, causal
+                                   pairs as attended, recomputation not counted. */
+    int64_t device_gflops;    /**< model_gflop / step, per device: GFLOP/s. */
+    int64_t mfu_ppm;          /**< device_gflops over ::SP_DEVICE_PEAK_FLOPS. */
 } sp_stats;
 
 /** Initialiser of ::sp_stats. */
-#define SP_STATS_INIT                                                            \
-    { sizeof(sp_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define SP_STATS_INIT                                                                \
+    { sizeof(sp_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,     \
+      0, 0, 0, 0, 0 }
 
 /**
  * Free a schedule.
@@ -928,7 +1032,8 @@ SP_API sp_status sp_schedule_block(const sp_schedule *schedule, int32_t rank,
                                    const void **data, size_t *bytes);
 
 /**
- * Ops of each rank: forward packs plus backward packs.
+ * Ops of each rank: on each of its virtual stages the forward packs and the
+ * backward packs, the latter twice in a zero-bubble pipeline.
  * @param[in] schedule  Not NULL.
  * @return The count.
  */
@@ -946,6 +1051,15 @@ SP_API int32_t sp_schedule_op_count(const sp_schedule *schedule);
  */
 SP_API sp_status sp_schedule_op(const sp_schedule *schedule, int32_t rank, int32_t index,
                                 sp_op_view *view);
+
+/**
+ * How the pipeline runs.
+ * @param[in]     schedule  Schedule.
+ * @param[in,out] view      Set @c struct_size; the fields that fit are filled.
+ * @retval SP_OK           @p view is filled.
+ * @retval SP_ERR_INVALID  A pointer is NULL or @c struct_size is too small.
+ */
+SP_API sp_status sp_schedule_pipeline(const sp_schedule *schedule, sp_pipeline_view *view);
 
 /**
  * Memory and work of the device at a rank.
@@ -1053,6 +1167,18 @@ SP_API void sp_builder_destroy(sp_builder *builder);
 SP_API sp_status sp_builder_set_alignment(sp_builder *builder, int32_t alignment);
 
 /**
+ * Set how the pipeline runs: 1 virtual stage and ::SP_PIPELINE_1F1B until set.
+ * @param[in,out] builder         Builder.
+ * @param[in]     virtual_stages  Model chunks of each stage, 1 to ::SP_VIRTUAL_STAGES_MAX.
+ * @param[in]     pipeline        One of ::sp_pipeline.
+ * @retval SP_OK           The values are set.
+ * @retval SP_ERR_INVALID  @p builder is NULL.
+ * @retval SP_ERR_RANGE    An argument is out of bounds.
+ */
+SP_API sp_status sp_builder_set_pipeline(sp_builder *builder, int32_t virtual_stages,
+                                         int32_t pipeline);
+
+/**
  * Add a merge; merges are numbered from 0 in this order.
  * @param[in,out] builder        Builder.
  * @param[in]     sample         Index of the sample.
@@ -1104,8 +1230,9 @@ SP_API sp_status sp_builder_add_shards(sp_builder *builder, int32_t replica, sp_
  * @param[in,out] builder   Builder.
  * @param[in]     replica   0 <= replica < DP.
  * @param[in]     stage     0 <= stage < PP.
- * @param[in]     pass      ::SP_FORWARD or ::SP_BACKWARD.
+ * @param[in]     pass      ::SP_FORWARD, ::SP_BACKWARD or ::SP_WEIGHT.
  * @param[in]     pack      Pack of that pass, >= 0.
+ * @param[in]     chunk     Model chunk of the stage, >= 0.
  * @param[in]     start_ps  Start, 0 <= start_ps <= end_ps.
  * @param[in]     end_ps    End.
  * @retval SP_OK           The op is added.
@@ -1114,7 +1241,8 @@ SP_API sp_status sp_builder_add_shards(sp_builder *builder, int32_t replica, sp_
  * @retval SP_ERR_MEMORY   Out of memory.
  */
 SP_API sp_status sp_builder_add_op(sp_builder *builder, int32_t replica, int32_t stage,
-                                   sp_pass pass, int32_t pack, int64_t start_ps, int64_t end_ps);
+                                   sp_pass pass, int32_t pack, int32_t chunk, int64_t start_ps,
+                                   int64_t end_ps);
 
 /**
  * Set the memory of a stage of a replica, and the cap of all (INT64_MAX: none).
@@ -1160,7 +1288,7 @@ typedef struct sp_simulation sp_simulation;
 /**
  * Simulate a schedule, its op order kept, under a model and a device.
  * @param[in]  schedule  Schedule. May be destroyed afterwards.
- * @param[in]  model     Model.
+ * @param[in]  model     Model; its ::SP_MODEL_VIRTUAL_STAGES gives way to the schedule's.
  * @param[in]  device    Device.
  * @param[out] out       The simulation; free it with sp_simulation_destroy(). It
  *                       uses the schedule's allocator.
@@ -1205,6 +1333,137 @@ SP_API sp_status sp_simulation_op(const sp_simulation *simulation, int32_t rank,
  */
 SP_API sp_status sp_simulation_stage(const sp_simulation *simulation, int32_t rank,
                                      sp_stage_view *view);
+
+/** Kinds of memory on a device: rows of sp_simulation_memory(). */
+enum sp_memory_kind {
+    SP_MEMORY_WEIGHTS = 0,     /**< Weights. */
+    SP_MEMORY_GRADIENTS = 1,   /**< Gradients, fp32. */
+    SP_MEMORY_OPTIMIZER = 2,   /**< fp32 weights and two moments (Adam). */
+    SP_MEMORY_ACTIVATIONS = 3, /**< What live tokens keep for backward, K and V left out. */
+    SP_MEMORY_KV = 4,          /**< K and V of live tokens, gathered ones included. */
+    SP_MEMORY_DKV = 5,         /**< dK and dV that are not complete yet. */
+    SP_MEMORY_LOGITS = 6,      /**< Softmax of live tokens, on the last stage. */
+    SP_MEMORY_BUFFERS = 7,     /**< What the stage receives and sends. */
+    SP_MEMORY_KINDS = 8        /**< How many kinds there are. */
+};
+
+/**
+ * Memory of a device over the step: bytes of each kind while each op runs. Their
+ * sum is largest when it is sp_stage_view::peak_bytes.
+ * @param[in]  simulation  Simulation.
+ * @param[in]  rank        Global rank.
+ * @param[out] bytes       [sp_schedule_op_count() * ::SP_MEMORY_KINDS] op-major.
+ * @retval SP_OK           @p bytes is filled.
+ * @retval SP_ERR_INVALID  A pointer is NULL.
+ * @retval SP_ERR_RANGE    @p rank is out of bounds.
+ */
+SP_API sp_status sp_simulation_memory(const sp_simulation *simulation, int32_t rank,
+                                      int64_t *bytes);
+
+/** Where the time of a device goes. The first five add up to the makespan. */
+typedef struct sp_device_view {
+    size_t struct_size;       /**< Set before the call. */
+    int64_t forward_ps;       /**< Forward ops, communication left out. */
+    int64_t backward_ps;      /**< Backward ops, likewise. */
+    int64_t weight_ps;        /**< Weight-gradient ops. */
+    int64_t communication_ps; /**< Within ops: exchanges of K, V, dK, dV and the exposed share of
+                                   tensor-parallel collectives; and sends that block the stage. */
+    int64_t bubble_ps;        /**< Idle until the makespan, waiting for slower ranks of its ops
+                                   included. */
+    int64_t reduce_ps;        /**< Gradient reduction after the stage's ops, less what they hide. */
+    int64_t optimizer_ps;     /**< Optimiser step. */
+    int64_t gather_ps;        /**< Parameter gather, hidden part left out. */
+    int64_t finish_ps;        /**< When all of it is done. */
+    int64_t peak_ps;          /**< Start of the first op at which memory is largest. */
+} sp_device_view;
+
+/** Initialiser of an ::sp_device_view. */
+#define SP_DEVICE_VIEW_INIT { sizeof(sp_device_view), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * Where the time of the device at a rank goes.
+ * @param[in]     simulation  Simulation.
+ * @param[in]     rank        Global rank.
+ * @param[in,out] view        Set @c struct_size; the fields that fit are filled.
+ * @retval SP_OK           @p view is filled.
+ * @retval SP_ERR_INVALID  A pointer is NULL or @c struct_size is too small.
+ * @retval SP_ERR_RANGE    @p rank is out of bounds.
+ */
+SP_API sp_status sp_simulation_device(const sp_simulation *simulation, int32_t rank,
+                                      sp_device_view *view);
+
+/** What an op of the critical path had to wait for last. */
+enum sp_wait {
+    SP_WAIT_NOTHING = 0, /**< It is the first. */
+    SP_WAIT_STAGE = 1,   /**< The op before it on its stage, which is the one before on the path. */
+    SP_WAIT_INPUT = 2    /**< Its input, from the op before on the path. */
+};
+
+/** One op of the critical path. */
+typedef struct sp_path_view {
+    size_t struct_size;  /**< Set before the call. */
+    int32_t rank;        /**< Rank with TP and CP index 0. */
+    int32_t op;          /**< Index of its op. */
+    int32_t wait;        /**< One of ::sp_wait. */
+    int32_t reserved;    /**< 0. */
+    int64_t transfer_ps; /**< Between the end of the op before and the start: a hand-over, or 0. */
+    int64_t start_ps;    /**< Start. */
+    int64_t end_ps;      /**< End. */
+} sp_path_view;
+
+/** Initialiser of an ::sp_path_view. */
+#define SP_PATH_VIEW_INIT { sizeof(sp_path_view), 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * Ops of the critical path: a chain from the start of the step to the stage that
+ * finishes last, each op starting when the one before it and its hand-over are
+ * through. Their times, hand-overs and the reduction, optimiser step and gather of
+ * that stage add up to sp_stats::step_ps.
+ * @param[in] simulation  Not NULL.
+ * @return The count, >= 1.
+ */
+SP_API int32_t sp_simulation_path_count(const sp_simulation *simulation);
+
+/**
+ * The index-th op of the critical path, from the start of the step.
+ * @param[in]     simulation  Simulation.
+ * @param[in]     index       0 <= index < sp_simulation_path_count().
+ * @param[in,out] view        Set @c struct_size; the fields that fit are filled.
+ * @retval SP_OK           @p view is filled.
+ * @retval SP_ERR_INVALID  A pointer is NULL or @c struct_size is too small.
+ * @retval SP_ERR_RANGE    @p index is out of bounds.
+ */
+SP_API sp_status sp_simulation_path(const sp_simulation *simulation, int32_t index,
+                                    sp_path_view *view);
+
+/**
+ * Calibrate a device by measured steps: scales the chosen parameters so that
+ * simulated steps come as close to the measured ones as they can, by the sum of
+ * squared relative errors. Calibrate on one rank and hand the values to all.
+ * @param[in,out] device      Device; where the search starts, and its result.
+ * @param[in]     count       Measured steps, >= the number of keys.
+ * @param[in]     schedules   [count] what was run.
+ * @param[in]     models      [count] with which model.
+ * @param[in]     measured_s  [count] seconds of each step, > 0.
+ * @param[in]     key_count   Keys, >= 1.
+ * @param[in]     keys        [key_count] of ::sp_device_key: rates, bandwidths, overheads,
+ *                            latencies or shares, each above 0 and below INT64_MAX.
+ * @param[out]    error       [count] relative errors, (simulated - measured) / measured;
+ *                            may be NULL.
+ * @param[in,out] fit         Set @c struct_size; what was found. May be NULL.
+ * @retval SP_OK            The device is changed and the outputs are set.
+ * @retval SP_ERR_INVALID   A pointer is NULL, a time is no finite number, there are
+ *                          fewer steps than keys, or a key stands for no amount.
+ * @retval SP_ERR_NAME      No parameter has a key.
+ * @retval SP_ERR_RANGE     A time or count is out of bounds.
+ * @retval SP_ERR_OVERFLOW  A simulated time does not fit.
+ * @retval SP_ERR_MEMORY    Out of memory.
+ */
+SP_API sp_status sp_device_calibrate(sp_device *device, int32_t count,
+                                     const sp_schedule *const *schedules,
+                                     const sp_model *const *models, const double *measured_s,
+                                     int32_t key_count, const int32_t *keys, double *error,
+                                     sp_fit *fit);
 
 /**
  * How good the plan is under these costs; as sp_schedule_stats().

@@ -17,6 +17,8 @@ typedef struct cli_plan_note {
     int64_t dp, tp, pp, cp;
     const char *policy, *model, *device;
     int64_t alignment;
+    int64_t virtual_stages;
+    int64_t pipeline; /* sp_pipeline */
     int64_t plan_us;
     int64_t makespan_ps, ideal_ps, bound_ps, memory_bytes;
     uint64_t digest;

@@ -3,7 +3,8 @@
  *
  * The file is taken apart in the order that the builder needs: topology and
  * samples, merges, the memory cap, then the replicas. Members that version 1 does
- * not know are passed over; "alignment" and "memory_bytes" may be missing, for
+ * not know are passed over; "alignment", "memory_bytes", "virtual_stages"
+ * and "pipeline" may be missing, for
  * then the file claims nothing of them.
  */
 #ifdef SP_HAVE_JANSSON
@@ -265,6 +266,30 @@ static int read_merges(cli_walk *walk, json_t *root, const cli_plan_file *plan,
     return code;
 }
 
+/* "virtual_stages" and "pipeline"; without them 1F1B in one chunk. */
+static int read_pipeline(cli_walk *walk, json_t *root, cli_plan_note *note)
+{
+    json_t *name = json_object_get(root, "pipeline");
+    int code;
+
+    note->virtual_stages = 1;
+    note->pipeline = SP_PIPELINE_1F1B;
+    code = read_optional_int(walk, root, "virtual_stages", 1, SP_VIRTUAL_STAGES_MAX,
+                             &note->virtual_stages);
+    if (code != CLI_OK || name == NULL)
+        return code;
+    name = cli_walk_member(walk, root, "pipeline", JSON_STRING);
+    if (name == NULL)
+        return CLI_DATA;
+    if (strcmp(json_string_value(name), "zero-bubble") == 0)
+        note->pipeline = SP_PIPELINE_ZERO_BUBBLE;
+    else if (strcmp(json_string_value(name), "1f1b") != 0)
+        return cli_walk_fail(walk, "'%s' is neither 1f1b nor zero-bubble",
+                             cli_show_text(json_string_value(name)).text);
+    cli_walk_leave(walk);
+    return CLI_OK;
+}
+
 static int read_head(cli_walk *walk, json_t *root, cli_plan_file *plan)
 {
     int code = read_format(walk, root);
@@ -277,6 +302,8 @@ static int read_head(cli_walk *walk, json_t *root, cli_plan_file *plan)
     if (code == CLI_OK)
         code = read_optional_int(walk, root, "alignment", 1, INT32_MAX, &plan->note.alignment);
     if (code == CLI_OK)
+        code = read_pipeline(walk, root, &plan->note);
+    if (code == CLI_OK)
         code = read_samples(walk, root, plan);
     return code == CLI_OK ? read_stats(walk, root, &plan->note) : code;
 }
@@ -286,10 +313,14 @@ static int read_head(cli_walk *walk, json_t *root, cli_plan_file *plan)
 static int build(cli_walk *walk, json_t *root, cli_plan_file *plan, sp_builder *builder)
 {
     int64_t merges = 0;
+    int code;
     sp_status status = sp_builder_set_alignment(builder, (int32_t)plan->note.alignment);
-    int code = status == SP_OK ? read_merges(walk, root, plan, builder, &merges)
-                               : cli_walk_fail_library(walk, status);
 
+    if (status == SP_OK)
+        status = sp_builder_set_pipeline(builder, (int32_t)plan->note.virtual_stages,
+                                         (int32_t)plan->note.pipeline);
+    code = status == SP_OK ? read_merges(walk, root, plan, builder, &merges)
+                           : cli_walk_fail_library(walk, status);
     if (code == CLI_OK)
         code = cli_json_read_replicas(walk, root, &plan->note, sp_batch_count(plan->batch),
                                       merges, builder);

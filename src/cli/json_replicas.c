@@ -153,20 +153,24 @@ static int read_pass(loader *l, json_t *op, sp_pass *pass)
 
     if (text == NULL)
         return CLI_DATA;
-    if (strcmp(text, "F") != 0 && strcmp(text, "B") != 0)
-        return cli_walk_fail(l->walk, "'%s' is neither F nor B", cli_show_text(text).text);
-    *pass = text[0] == 'F' ? SP_FORWARD : SP_BACKWARD;
+    if (strcmp(text, "F") != 0 && strcmp(text, "B") != 0 && strcmp(text, "W") != 0)
+        return cli_walk_fail(l->walk, "'%s' is none of F, B and W", cli_show_text(text).text);
+    *pass = text[0] == 'F' ? SP_FORWARD : text[0] == 'B' ? SP_BACKWARD : SP_WEIGHT;
     cli_walk_leave(l->walk);
     return CLI_OK;
 }
 
-/* ["F", pack, start_ps, end_ps] where the walk is. */
+/* ["F", pack, start_ps, end_ps] where the walk is, the chunk behind it where there are
+ * several. */
 static int read_op(loader *l, json_t *op, int32_t dp, int32_t pp)
 {
     sp_pass pass = SP_FORWARD;
-    int64_t pack = 0, start = 0, end = 0;
+    int64_t pack = 0, start = 0, end = 0, chunk = 0;
+    int many = l->note->virtual_stages > 1;
     sp_status status;
-    int code = cli_walk_size(l->walk, op, 4, "the size of [pass, pack, start, end]");
+    int code = cli_walk_size(l->walk, op, many ? 5 : 4,
+                             many ? "the size of [pass, pack, start, end, chunk]"
+                                  : "the size of [pass, pack, start, end]");
 
     if (code == CLI_OK)
         code = read_pass(l, op, &pass);
@@ -176,9 +180,12 @@ static int read_op(loader *l, json_t *op, int32_t dp, int32_t pp)
         code = cli_walk_element_int(l->walk, op, 2, 0, INT64_MAX, &start);
     if (code == CLI_OK)
         code = cli_walk_element_int(l->walk, op, 3, start, INT64_MAX, &end);
+    if (code == CLI_OK && many)
+        code = cli_walk_element_int(l->walk, op, 4, 0, l->note->virtual_stages - 1, &chunk);
     if (code != CLI_OK)
         return code;
-    status = sp_builder_add_op(l->builder, dp, pp, pass, (int32_t)pack, start, end);
+    status = sp_builder_add_op(l->builder, dp, pp, pass, (int32_t)pack, (int32_t)chunk, start,
+                               end);
     return status == SP_OK ? CLI_OK : cli_walk_fail_library(l->walk, status);
 }
 

@@ -26,10 +26,15 @@ int cli_json_available(void)
 
 void cli_note_stats(const sp_schedule *schedule, const sp_stats *stats, cli_plan_note *note)
 {
+    sp_pipeline_view pipeline = SP_PIPELINE_VIEW_INIT;
+
     note->makespan_ps = stats->makespan_ps;
     note->ideal_ps = stats->ideal_ps;
     note->bound_ps = stats->bound_ps;
     note->memory_bytes = stats->memory_bytes;
+    sp_schedule_pipeline(schedule, &pipeline);
+    note->virtual_stages = pipeline.virtual_stages;
+    note->pipeline = pipeline.pipeline;
     note->digest = sp_schedule_digest(schedule);
 }
 
@@ -38,6 +43,7 @@ typedef struct writer {
     const sp_schedule *schedule;
     const sp_topology *topology;
     sp_coordinates degrees;
+    int64_t chunks; /* of each stage */
 } writer;
 
 static int put_string(FILE *file, const char *text)
@@ -157,12 +163,16 @@ static void put_ops(writer *w, int32_t rank)
 
         sp_schedule_op(w->schedule, rank, i, &op);
         put_comma(w->file, i, ",");
-        fputs(op.pass == SP_FORWARD ? "[\"F\"," : "[\"B\",", w->file);
+        fprintf(w->file, "[\"%c\",", "FBW"[op.pass]);
         put_int(w->file, op.pack);
         putc(',', w->file);
         put_int(w->file, op.start_ps);
         putc(',', w->file);
         put_int(w->file, op.end_ps);
+        if (w->chunks > 1) {
+            putc(',', w->file);
+            put_int(w->file, op.chunk);
+        }
         putc(']', w->file);
     }
 }
@@ -258,7 +268,9 @@ static int put_head(FILE *file, const cli_plan_note *note)
     putc(',', file);
     if (code == CLI_OK)
         code = put_names(file, note);
-    fprintf(file, ",\n\"alignment\":%" PRId64, note->alignment);
+    fprintf(file, ",\n\"alignment\":%" PRId64 ",\"virtual_stages\":%" PRId64
+            ",\"pipeline\":\"%s\"", note->alignment, note->virtual_stages,
+            note->pipeline == SP_PIPELINE_ZERO_BUBBLE ? "zero-bubble" : "1f1b");
     return code;
 }
 
@@ -292,7 +304,7 @@ static int write_plan(writer *w, const cli_plan_note *note)
 int cli_json_write_plan(const char *path, const sp_schedule *schedule,
                         const sp_topology *topology, const cli_plan_note *note)
 {
-    writer w = { NULL, schedule, topology, SP_COORDINATES_INIT };
+    writer w = { NULL, schedule, topology, SP_COORDINATES_INIT, note->virtual_stages };
     cli_output output;
     int code = cli_output_open(path, &output);
 

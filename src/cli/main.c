@@ -37,6 +37,7 @@ static const verb_row verbs[] = {
     { "check", CLI_CHECK, "PLAN.json", "verify the invariants of a plan", cli_check },
     { "simulate", CLI_SIMULATE, "PLAN.json", "replay a plan under another model or device",
       cli_simulate },
+    { "fit", CLI_FIT, "MEASUREMENTS.csv", "find a layer's costs from measured slices", cli_fit },
     { "generate", CLI_GENERATE, "", "draw sample lengths from a distribution", cli_generate },
     { "params", CLI_PARAMS, "[planner|model|device]", "list all parameters and presets",
       cli_params },
@@ -60,7 +61,8 @@ static void print_general_help(void)
     print_usage(stdout);
     printf("\n"
            "FILE holds one sample length a line, in tokens; # starts a comment, blank lines\n"
-           "are skipped, - is standard input.\n"
+           "are skipped, - is standard input. MEASUREMENTS.csv holds a slice a line:\n"
+           "start,length,forward_s,backward_s.\n"
            "Exit status: 0 success, 1 data or infeasible, 2 usage.\n");
 }
 

@@ -17,7 +17,8 @@
 
 #define BATCH_VERBS (CLI_PLAN | CLI_COMPARE)
 #define COST_VERBS (BATCH_VERBS | CLI_SIMULATE)
-#define ALL_VERBS (COST_VERBS | CLI_CHECK | CLI_GENERATE | CLI_PARAMS)
+#define MODEL_VERBS (COST_VERBS | CLI_FIT)
+#define ALL_VERBS (MODEL_VERBS | CLI_CHECK | CLI_GENERATE | CLI_PARAMS)
 #define DEGREE_MOST INT32_MAX
 #define GB_PLACES 9 /* a GB is 10^9 bytes */
 
@@ -49,12 +50,14 @@ static const option_row rows[] = {
       "pipeline-parallel degree (default 1)" },
     { "--cp", "C", BATCH_VERBS, KIND_WHOLE, FIELD(cp), 1, DEGREE_MOST,
       "context-parallel degree (default 1)" },
-    { "--model", "NAME", COST_VERBS, KIND_TEXT, FIELD(model), 0, 0,
+    { "--model", "NAME", MODEL_VERBS, KIND_TEXT, FIELD(model), 0, 0,
       "model preset (default llama2-7b; simulate: the plan's)" },
     { "--device", "NAME", COST_VERBS, KIND_TEXT, FIELD(device), 0, 0,
       "device preset (default h100; simulate: the plan's)" },
-    { "--set", "NAME=VALUE", COST_VERBS, KIND_SETTING, NO_FIELD, 0, 0,
+    { "--set", "NAME=VALUE", MODEL_VERBS, KIND_SETTING, NO_FIELD, 0, 0,
       "set a parameter; may be repeated (see slimpack params)" },
+    { "--layers", "N", CLI_FIT, KIND_WHOLE, FIELD(layers), 1, INT32_MAX,
+      "layers that were run for each measured time (default 1)" },
     { "--policy", "NAME", CLI_PLAN, KIND_TEXT, FIELD(policy), 0, 0,
       "planning policy (default slimpack)" },
     { "--memory-gb", "G", BATCH_VERBS, KIND_MEMORY, FIELD(memory_bytes), 1, INT64_MAX,
@@ -127,7 +130,8 @@ static int read_memory(const option_row *row, const char *text, int64_t *bytes)
 
 static int add_setting(const char *text, cli_options *options)
 {
-    int first = options->verb == CLI_SIMULATE ? CLI_TABLE_MODEL : CLI_TABLE_PLANNER;
+    int plans = (options->verb & BATCH_VERBS) != 0;
+    int first = plans ? CLI_TABLE_PLANNER : CLI_TABLE_MODEL;
     cli_setting setting;
     int code = cli_setting_parse(text, first, &setting);
 
@@ -136,6 +140,9 @@ static int add_setting(const char *text, cli_options *options)
     if (options->verb == CLI_COMPARE && setting.table == CLI_TABLE_PLANNER &&
         setting.key == SP_PLANNER_POLICY)
         return cli_fail(CLI_USAGE, "--set %s: compare runs every policy", text);
+    if (options->verb == CLI_FIT && setting.table == CLI_TABLE_DEVICE)
+        return cli_fail(CLI_USAGE, "--set %s: fit takes the model's parameters alone",
+                        cli_show_text(text).text);
     options->settings[options->setting_count++] = setting;
     return CLI_OK;
 }
@@ -219,7 +226,7 @@ static int read_all(int argc, char **argv, cli_options *options)
 
 int cli_options_parse(int verb, const char *verb_name, int argc, char **argv, cli_options *out)
 {
-    cli_options options = { .verb = verb, .verb_name = verb_name, .seed = 1 };
+    cli_options options = { .verb = verb, .verb_name = verb_name, .seed = 1, .layers = 1 };
     int code;
 
     options.dp = options.tp = options.pp = options.cp = 1;

@@ -18,7 +18,8 @@ enum cli_verb {
     CLI_CHECK = 4,
     CLI_SIMULATE = 8,
     CLI_GENERATE = 16,
-    CLI_PARAMS = 32
+    CLI_PARAMS = 32,
+    CLI_FIT = 64
 };
 
 typedef struct cli_options {
@@ -31,6 +32,7 @@ typedef struct cli_options {
     const char *json;       /* NULL: no JSON */
     const char *distribution;
     int64_t count, seed;    /* count 0: not given */
+    int64_t layers;         /* that were run for a measured time */
     int64_t memory_bytes;   /* 0: not given */
     int64_t quiet;
     cli_setting *settings;  /* [setting_count] */

@@ -94,7 +94,9 @@ static int report(const cli_options *o, cli_session *session, int32_t policy,
     if (code != CLI_OK || o->quiet || to_stdout)
         return code;
     print_batch(o, session, policy);
+    cli_summary_pipeline(planned->schedule);
     print_quality(&stats, planned->plan_us);
+    cli_summary_step(&stats);
     if (policy != SP_POLICY_FIXED_PACK)
         print_baseline(session, stats.makespan_ps);
     return CLI_OK;

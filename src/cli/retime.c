@@ -110,7 +110,8 @@ static sp_status copy_ops(copier *c, int32_t dp, int32_t pp)
 
         TRY(sp_schedule_op(c->plan->schedule, rank, i, &op));
         TRY(sp_simulation_op(c->simulation, rank, i, &start, &end));
-        TRY(sp_builder_add_op(c->builder, dp, pp, op.pass, op.pack, start, end));
+        TRY(sp_builder_add_op(c->builder, dp, pp, op.pass, op.pack, op.chunk, start,
+                              end));
     }
     return SP_OK;
 }
@@ -148,6 +149,8 @@ static sp_status copy_merges(copier *c)
 static sp_status copy_plan(copier *c)
 {
     TRY(sp_builder_set_alignment(c->builder, (int32_t)c->plan->note.alignment));
+    TRY(sp_builder_set_pipeline(c->builder, (int32_t)c->plan->note.virtual_stages,
+                                (int32_t)c->plan->note.pipeline));
     TRY(copy_merges(c));
     for (int32_t dp = 0; dp < c->plan->note.dp; dp++) {
         TRY(copy_packs(c, dp, SP_FORWARD));

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "explain.h"
 #include "json.h"
 #include "message.h"
 #include "retime.h"
@@ -48,10 +49,12 @@ static void print_summary(const cli_plan_file *plan, const cli_costs *costs, con
                      cli_count(s->tokens).text, cli_count(sp_batch_longest(plan->batch)).text);
     cli_summary_topology(n->dp, n->tp, n->pp, n->cp);
     cli_summary_line("policy", "%s", n->policy);
+    cli_summary_pipeline(plan->schedule);
     cli_summary_packs(s);
     putchar('\n');
     print_pairs(n, costs, s);
     putchar('\n');
+    cli_summary_step(s);
     cli_summary_line("bubble", "%s", cli_percent(s->bubble_ppm).text);
     cli_summary_imbalance(s);
     cli_summary_memory(s);
@@ -87,6 +90,8 @@ static int report(const cli_options *o, const cli_plan_file *plan, const cli_cos
         code = write_json(o->json, plan, costs, simulation, &stats);
     if (code == CLI_OK && !o->quiet && !to_stdout)
         print_summary(plan, costs, &stats);
+    if (code == CLI_OK && !o->quiet && !to_stdout)
+        code = cli_explain(plan, costs, simulation, &stats);
     return code;
 }
 

@@ -35,6 +35,28 @@ void cli_summary_packs(const sp_stats *stats)
     cli_summary_line("merges", "%s", cli_count(stats->merges).text);
 }
 
+void cli_summary_pipeline(const sp_schedule *schedule)
+{
+    sp_pipeline_view p = SP_PIPELINE_VIEW_INIT;
+
+    sp_schedule_pipeline(schedule, &p);
+    if (p.virtual_stages == 1 && p.pipeline == SP_PIPELINE_1F1B)
+        return;
+    cli_summary_line("pipeline", "%s%s, %s virtual stages a stage",
+                     p.virtual_stages > 1 ? "interleaved " : "",
+                     p.pipeline == SP_PIPELINE_ZERO_BUBBLE ? "zero-bubble" : "1f1b",
+                     cli_count(p.virtual_stages).text);
+}
+
+void cli_summary_step(const sp_stats *stats)
+{
+    cli_summary_line("step", "%s with gradient reduction, optimiser and gather",
+                     cli_time(stats->step_ps).text);
+    cli_summary_line("throughput", "%s tokens/s, %s GFLOP/s a device, MFU %s",
+                     cli_count(stats->tokens_per_s).text, cli_count(stats->device_gflops).text,
+                     cli_percent(stats->mfu_ppm).text);
+}
+
 void cli_summary_imbalance(const sp_stats *stats)
 {
     cli_summary_line("imbalance", "dp %s, pp %s, cp %s, forward packs %s, backward packs %s",

@@ -12,9 +12,9 @@
  * plus 4 bytes of softmax statistics a head. For a GPT this is 32 bytes times
  * hidden, against 34 in Korthikanti et al., arXiv 2205.05198, eq. 4, which counts
  * dropout masks. Selective recomputation drops the norm outputs and the
- * activation's output, full keeps the layer's input alone. With sequence
- * parallelism all is spread over TP. The last stage keeps 4 bytes of softmax for
- * each token and vocabulary entry.
+ * activation's output, full keeps the layer's input and the K and V that later
+ * slices attend. With sequence parallelism all is spread over TP. The last stage
+ * keeps 4 bytes of softmax for each token and vocabulary entry.
  */
 #include "cost/memory.h"
 
@@ -22,8 +22,6 @@
 
 #include "base/status.h"
 
-#define GRADIENT_BYTES 4
-#define OPTIMISER_BYTES 12
 #define STATISTIC_BYTES 4
 
 static int64_t value(const struct sp_model *m, int key)
@@ -48,15 +46,32 @@ static sp__int128 stage_parameters(const struct sp_model *m, int64_t layers, int
     return layer * layers + embedding * (is_first + is_last - shared);
 }
 
-static int64_t static_bytes(const struct sp_model *m, const sp__shape *shape, sp__int128 parameters)
+int64_t sp__own_parameters(const struct sp_model *m, const sp__shape *shape, int32_t chunks,
+                           const int32_t *layers, int32_t s)
 {
-    sp__int128 sharers = value(m, SP_MODEL_DISTRIBUTED_OPTIMIZER)
-                             ? (sp__int128)shape->degree[SP__DP] * shape->degree[SP__CP] : 1;
-    sp__int128 own = (parameters + shape->degree[SP__TP] - 1) / shape->degree[SP__TP];
-    sp__int128 bytes = own * (value(m, SP_MODEL_ELEMENT_BYTES) + GRADIENT_BYTES) +
-                       (own * OPTIMISER_BYTES + sharers - 1) / sharers;
+    int32_t pp = shape->degree[SP__PP], tp = shape->degree[SP__TP];
+    sp__int128 all = stage_parameters(m, (int64_t)layers[s] * chunks, s == 0, s == pp - 1);
+    sp__int128 own = (all + tp - 1) / tp;
 
-    return bytes > INT64_MAX / 4 ? -1 : (int64_t)bytes;
+    return own > INT64_MAX / 128 ? -1 : (int64_t)own;
+}
+
+int64_t sp__optimizer_sharers(const struct sp_model *m, const sp__shape *shape)
+{
+    return value(m, SP_MODEL_DISTRIBUTED_OPTIMIZER)
+               ? (int64_t)shape->degree[SP__DP] * shape->degree[SP__CP] : 1;
+}
+
+static sp_status init_fixed(sp__stage_memory *out, const struct sp_model *m, const sp__shape *shape,
+                            int64_t own, int32_t s)
+{
+    if (own < 0)
+        return sp__fail(SP_ERR_OVERFLOW, "model: bytes of stage %" PRId32 " pass int64", s);
+    out->weights = own * value(m, SP_MODEL_ELEMENT_BYTES);
+    out->gradients = own * SP__GRADIENT_BYTES;
+    out->optimizer = sp__ceil_div(own * SP__OPTIMIZER_BYTES, sp__optimizer_sharers(m, shape));
+    out->fixed = out->weights + out->gradients + out->optimizer;
+    return SP_OK;
 }
 
 /* Bytes that a layer saves of a token, before TP. */
@@ -72,7 +87,7 @@ static int64_t layer_token_bytes(const struct sp_model *m)
     int64_t statistics = STATISTIC_BYTES * value(m, SP_MODEL_HEADS);
 
     if (value(m, SP_MODEL_RECOMPUTE) == SP_RECOMPUTE_FULL)
-        return hidden * value(m, SP_MODEL_ELEMENT_BYTES);
+        return (hidden + 2 * kv) * value(m, SP_MODEL_ELEMENT_BYTES);
     if (value(m, SP_MODEL_RECOMPUTE) == SP_RECOMPUTE_SELECTIVE)
         elements -= 2 * hidden + ffn;
     return elements * value(m, SP_MODEL_ELEMENT_BYTES) + statistics;
@@ -85,20 +100,29 @@ static int64_t cached_bytes(const struct sp_model *m, int64_t layers, int32_t tp
     return 2 * heads * value(m, SP_MODEL_HEAD_DIM) * value(m, SP_MODEL_ELEMENT_BYTES) * layers;
 }
 
-sp_status sp__memory_init(sp__stage_memory *memory, const struct sp_model *m,
-                          const sp__shape *shape, const int32_t *layers)
+/* K and V that a live token keeps among its activations. */
+static int64_t own_kv_bytes(const struct sp_model *m)
 {
-    int32_t pp = shape->degree[SP__PP], tp = shape->degree[SP__TP];
+    return 2 * value(m, SP_MODEL_KV_HEADS) * value(m, SP_MODEL_HEAD_DIM) *
+           value(m, SP_MODEL_ELEMENT_BYTES);
+}
 
-    for (int32_t s = 0; s < pp; s++) {
-        sp__stage_memory *out = &memory[s];
-        int64_t logits = s == pp - 1 ? STATISTIC_BYTES * value(m, SP_MODEL_VOCAB) : 0;
+sp_status sp__memory_init(sp__stage_memory *memory, const struct sp_model *m,
+                          const sp__shape *shape, int32_t chunks, const int32_t *layers)
+{
+    int32_t pp = shape->degree[SP__PP], tp = shape->degree[SP__TP], stages = pp * chunks;
 
-        out->fixed = static_bytes(m, shape, stage_parameters(m, layers[s], s == 0, s == pp - 1));
-        if (out->fixed < 0)
-            return sp__fail(SP_ERR_OVERFLOW, "model: bytes of stage %" PRId32 " pass int64", s);
-        out->token = sp__ceil_div(layer_token_bytes(m) * layers[s] + logits, tp);
-        out->cached = cached_bytes(m, layers[s], tp);
+    for (int32_t u = 0; u < stages; u++) {
+        sp__stage_memory *out = &memory[u];
+        int64_t logits = u == stages - 1 ? STATISTIC_BYTES * value(m, SP_MODEL_VOCAB) : 0;
+
+        *out = (sp__stage_memory){ 0 };
+        if (u < pp)
+            SP_TRY(init_fixed(out, m, shape, sp__own_parameters(m, shape, chunks, layers, u), u));
+        out->token = sp__ceil_div(layer_token_bytes(m) * layers[u] + logits, tp);
+        out->logits = sp__ceil_div(logits, tp);
+        out->own_kv = own_kv_bytes(m) * layers[u] / tp;
+        out->cached = cached_bytes(m, layers[u], tp);
     }
     return SP_OK;
 }

@@ -10,6 +10,10 @@
  * much backward, where flash kernels compute the scores again (Dao,
  * arXiv 2307.08691, 4.1). Full recomputation adds one forward to the backward.
  * The vocabulary head costs 2 * hidden * vocab a token on the last stage.
+ *
+ * Of a backward, the weight gradients take what the forward's linear layers take
+ * (one of the two products a weight); all else gives the gradients of the inputs.
+ * Measured layers take the same: never more than was measured.
  */
 #include "cost/rates.h"
 
@@ -21,9 +25,9 @@
 
 /* Forward FLOPs of one stage, by what they grow with. */
 typedef struct flops {
-    sp__int128 linear;    /* per token, all layers and the head */
+    sp__int128 layers;    /* linear, per token, of the layers */
+    sp__int128 head;      /* per token */
     sp__int128 attention; /* per pair, all layers */
-    sp__int128 layers;    /* linear, per token, of the layers alone */
 } flops;
 
 static int64_t query_width(const struct sp_model *m)
@@ -54,12 +58,18 @@ static flops stage_flops(const struct sp_model *m, int64_t layers, int is_last)
     flops f;
 
     f.layers = 2 * layer_weights(m) * layers;
-    f.linear = f.layers;
-    if (is_last)
-        f.linear += (sp__int128)2 * sp__model_value(m, SP_MODEL_HIDDEN) *
-                    sp__model_value(m, SP_MODEL_VOCAB);
+    f.head = is_last ? (sp__int128)2 * sp__model_value(m, SP_MODEL_HIDDEN) *
+                           sp__model_value(m, SP_MODEL_VOCAB) : 0;
     f.attention = (sp__int128)4 * query_width(m) * layers;
     return f;
+}
+
+void sp__model_flops(const struct sp_model *m, sp__int128 *token, sp__int128 *pair)
+{
+    flops f = stage_flops(m, sp__model_value(m, SP_MODEL_LAYERS), 1);
+
+    *token = f.layers + f.head;
+    *pair = f.attention;
 }
 
 /* FLOPs at a rate shared by tp ranks, in fixed point picoseconds. */
@@ -83,7 +93,20 @@ static sp_status per_unit(sp__int128 flop, int64_t rate, int32_t tp, int64_t *ou
     return SP_OK;
 }
 
-sp_status sp__stage_layers(const struct sp_model *m, int32_t pp, int32_t *layers)
+static sp_status check_chunks(int32_t pp, int32_t chunks, const int32_t *layers)
+{
+    if (chunks > 1 && pp == 1)
+        return sp__fail(SP_ERR_INVALID, "virtual_stages: %" PRId32
+                        " chunks a stage need a pipeline of at least 2 stages, but pp is 1",
+                        chunks);
+    for (int32_t s = 0; s < pp; s++)
+        if (layers[s] % chunks != 0)
+            return sp__fail(SP_ERR_INVALID, "virtual_stages: %" PRId32 " chunks do not divide the %"
+                            PRId32 " layers of stage %" PRId32, chunks, layers[s], s);
+    return SP_OK;
+}
+
+sp_status sp__stage_layers(const struct sp_model *m, int32_t pp, int32_t chunks, int32_t *layers)
 {
     int64_t total = sp__model_value(m, SP_MODEL_LAYERS), sum = 0;
 
@@ -103,6 +126,9 @@ sp_status sp__stage_layers(const struct sp_model *m, int32_t pp, int32_t *layers
     if (sum != total)
         return sp__fail(SP_ERR_INVALID, "stage layers: they add up to %" PRId64
                         ", but the model has %" PRId64 " layers", sum, total);
+    SP_TRY(check_chunks(pp, chunks, layers));
+    for (int32_t u = 0; u < pp * chunks; u++)
+        layers[u] = u < pp ? layers[u] / chunks : layers[u - pp];
     return SP_OK;
 }
 
@@ -137,35 +163,135 @@ static void add_tensor_parallel(sp__rate *rate, const sp__rates *rates, const st
     rate->fixed += sp__mul_div_round(4 * layers * link->latency, exposed, 100);
 }
 
+/* How often a pass runs the linear FLOPs of a forward: the weight gradients are one
+ * of the backward's two products. */
+static const int products[SP__RATES] = { 1, 2, 1, 1 };
+
+/* Keys of a model's measured layers, by pass. */
+typedef struct measured_keys {
+    int token, pair, start, floor;
+} measured_keys;
+
+static const measured_keys measured[2] = {
+    { SP_MODEL_FORWARD_TOKEN_AS, SP_MODEL_FORWARD_PAIR_AS, SP_MODEL_FORWARD_START_PS,
+      SP_MODEL_FORWARD_FLOOR_PS },
+    { SP_MODEL_BACKWARD_TOKEN_AS, SP_MODEL_BACKWARD_PAIR_AS, SP_MODEL_BACKWARD_START_PS,
+      SP_MODEL_BACKWARD_FLOOR_PS },
+};
+
+static int is_measured(const struct sp_model *m, int pass)
+{
+    return sp__model_value(m, measured[pass].token) > 0 ||
+           sp__model_value(m, measured[pass].pair) > 0;
+}
+
+/* Attoseconds a layer to fixed point picoseconds of a stage. */
+static sp_status from_measured(int64_t as, int64_t layers, int64_t *out)
+{
+    sp__int128 ps = (((sp__int128)as * layers << SP__COST_BITS) + 500000) / 1000000;
+
+    if (ps > INT64_MAX / 8)
+        return sp__fail(SP_ERR_OVERFLOW,
+                        "model: measured time per token of a stage passes 2^40 ps");
+    *out = (int64_t)ps;
+    return SP_OK;
+}
+
+/* What the layers of a stage cost as measured; recomputation was in the measurement. */
+static sp_status measured_layers(sp__rate *rate, const struct sp_model *m, int64_t layers, int pass)
+{
+    const measured_keys *k = &measured[pass];
+
+    SP_TRY(from_measured(sp__model_value(m, k->token), layers, &rate->compute));
+    SP_TRY(from_measured(sp__model_value(m, k->pair), layers, &rate->pair));
+    rate->half = sp__model_value(m, k->start) * layers;
+    rate->floor = sp__model_value(m, k->floor) * layers;
+    return SP_OK;
+}
+
+static int has_own_head(const struct sp_device *d)
+{
+    return sp__device_value(d, SP_DEVICE_HEAD_FLOPS) > 0;
+}
+
+/* What they cost by FLOPs and rates, the head included where it has no rate of its own. */
+static sp_status counted_layers(sp__rate *rate, const struct sp_model *m, const struct sp_device *d,
+                                const sp__shape *shape, const flops *f, int64_t layers, int pass)
+{
+    int again = pass == SP_BACKWARD && sp__model_value(m, SP_MODEL_RECOMPUTE) == SP_RECOMPUTE_FULL;
+    int32_t tp = shape->degree[SP__TP];
+    sp__int128 attention = pass == SP_FORWARD ? f->attention : f->attention * 5 / 2;
+    int64_t recomputed = 0;
+    sp__int128 head = has_own_head(d) ? 0 : f->head * products[pass];
+
+    SP_TRY(per_unit(f->layers * (products[pass] + again) + head,
+                    sp__device_value(d, SP_DEVICE_LINEAR_FLOPS), tp, &rate->compute));
+    SP_TRY(per_unit(attention, sp__device_value(d, pass == SP_FORWARD
+                                                       ? SP_DEVICE_ATTENTION_FORWARD_FLOPS
+                                                       : SP_DEVICE_ATTENTION_BACKWARD_FLOPS),
+                    tp, &rate->pair));
+    if (again)
+        SP_TRY(per_unit(f->attention, sp__device_value(d, SP_DEVICE_ATTENTION_FORWARD_FLOPS), tp,
+                        &recomputed));
+    rate->pair += recomputed;
+    rate->half =
+        sp__fixed_cost(rate->compute, sp__device_value(d, SP_DEVICE_HALF_RATE_TOKENS), 0, 0);
+    rate->floor = sp__device_value(d, SP_DEVICE_LAYER_FLOOR_PS) * layers * (products[pass] + again);
+    return SP_OK;
+}
+
+static sp_status add_head(sp__rate *rate, const struct sp_device *d, const sp__shape *shape,
+                          const flops *f, int pass)
+{
+    int64_t time = 0, half;
+
+    SP_TRY(per_unit(f->head * products[pass],
+                    sp__device_value(d, has_own_head(d) ? SP_DEVICE_HEAD_FLOPS
+                                                        : SP_DEVICE_LINEAR_FLOPS),
+                    shape->degree[SP__TP], &time));
+    half = sp__fixed_cost(time, sp__device_value(d, SP_DEVICE_HALF_RATE_TOKENS), 0, 0);
+    if (half < 0)
+        return sp__fail(SP_ERR_OVERFLOW, "device half_rate_tokens: its time does not fit");
+    rate->compute += time;
+    rate->half += half;
+    return SP_OK;
+}
+
+/* Forward or whole backward of a stage. */
 static sp_status init_pass(sp__rate *rate, const sp__rates *rates, const struct sp_model *m,
                            const struct sp_device *d, const sp__shape *shape, const flops *f,
                            int64_t layers, int pass)
 {
-    static const int attention_key[2] = { SP_DEVICE_ATTENTION_FORWARD_FLOPS,
-                                          SP_DEVICE_ATTENTION_BACKWARD_FLOPS };
-    int64_t attention_rate = sp__device_value(d, attention_key[pass]);
-    int64_t linear_rate = sp__device_value(d, SP_DEVICE_LINEAR_FLOPS);
-    int again = pass == SP_BACKWARD && sp__model_value(m, SP_MODEL_RECOMPUTE) == SP_RECOMPUTE_FULL;
-    sp__int128 linear = pass == SP_FORWARD ? f->linear : 2 * f->linear + (again ? f->layers : 0);
-    sp__int128 attention = pass == SP_FORWARD ? f->attention : f->attention * 5 / 2;
-    int64_t recomputed = 0;
-
-    SP_TRY(per_unit(linear, linear_rate, shape->degree[SP__TP], &rate->compute));
-    SP_TRY(per_unit(attention, attention_rate, shape->degree[SP__TP], &rate->pair));
-    if (again)
-        SP_TRY(per_unit(f->attention, sp__device_value(d, SP_DEVICE_ATTENTION_FORWARD_FLOPS),
-                        shape->degree[SP__TP], &recomputed));
-    rate->pair += recomputed;
-    rate->token = rate->compute;
-    rate->half =
-        sp__fixed_cost(rate->compute, sp__device_value(d, SP_DEVICE_HALF_RATE_TOKENS), 0, 0);
-    rate->floor = sp__device_value(d, SP_DEVICE_LAYER_FLOOR_PS) * layers *
-                  (pass == SP_FORWARD ? 1 : again ? 3 : 2);
-    rate->fixed = sp__device_value(d, SP_DEVICE_PACK_OVERHEAD_PS);
-    add_tensor_parallel(rate, rates, m, d, shape, layers);
+    if (is_measured(m, pass))
+        SP_TRY(measured_layers(rate, m, layers, pass));
+    else
+        SP_TRY(counted_layers(rate, m, d, shape, f, layers, pass));
     if (rate->half < 0)
         return sp__fail(SP_ERR_OVERFLOW, "device half_rate_tokens: its time does not fit");
+    if (is_measured(m, pass) || has_own_head(d))
+        SP_TRY(add_head(rate, d, shape, f, pass));
+    rate->token = rate->compute;
+    rate->fixed = sp__device_value(d, SP_DEVICE_PACK_OVERHEAD_PS);
+    add_tensor_parallel(rate, rates, m, d, shape, layers);
     return SP_OK;
+}
+
+/* Splits a stage's backward: what the forward's linear layers take is the weights'. */
+static void split_backward(sp__stage_rates *stage, int64_t overhead)
+{
+    const sp__rate *f = &stage->pass[SP_FORWARD], *b = &stage->pass[SP_BACKWARD];
+    sp__rate *w = &stage->pass[SP_WEIGHT], *i = &stage->pass[SP__INPUT];
+
+    w->compute = w->token = sp__min(f->compute, b->compute);
+    w->pair = 0;
+    w->half = sp__min(f->half, b->half);
+    w->floor = sp__min(f->floor, b->floor);
+    w->fixed = overhead;
+    *i = *b;
+    i->compute -= w->compute;
+    i->token -= w->token;
+    i->half -= w->half;
+    i->floor -= w->floor;
 }
 
 static sp_status check_model(const struct sp_model *m, const sp__shape *shape)
@@ -201,6 +327,8 @@ static void init_links(sp__rates *rates, const struct sp_model *m, const struct 
     rates->hop_bytes = sp__ceil_div(sp__model_value(m, SP_MODEL_HIDDEN) *
                                     sp__model_value(m, SP_MODEL_ELEMENT_BYTES),
                                     shape->degree[SP__TP]);
+    rates->blocking_sends = !sp__device_value(d, SP_DEVICE_P2P_OVERLAP);
+    rates->queued_sends = sp__device_value(d, SP_DEVICE_P2P_CONTENTION) != 0;
 }
 
 /* K and V of a token on one rank; heads are spread over TP while there are enough. */
@@ -220,18 +348,20 @@ sp_status sp__rates_init(sp__rates *rates, sp__stage_rates *stage, const struct 
 
     SP_TRY(check_model(m, shape));
     rates->stage = stage;
-    rates->stages = pp;
+    rates->pp = pp;
+    rates->stages = pp * rates->chunks;
     rates->cp = shape->degree[SP__CP];
     rates->attention.window = window > 0 ? window : INT64_MAX;
     rates->attention.causal = (int32_t)sp__model_value(m, SP_MODEL_CAUSAL);
     init_links(rates, m, d, shape);
-    for (int32_t s = 0; s < pp; s++) {
-        int64_t layers = stage[s].layers;
-        flops f = stage_flops(m, layers, s == pp - 1);
+    for (int32_t u = 0; u < rates->stages; u++) {
+        int64_t layers = stage[u].layers;
+        flops f = stage_flops(m, layers, u == rates->stages - 1);
 
-        stage[s].kv_bytes = layers * kv_bytes_per_layer(m, shape->degree[SP__TP]);
-        SP_TRY(init_pass(&stage[s].pass[SP_FORWARD], rates, m, d, shape, &f, layers, SP_FORWARD));
-        SP_TRY(init_pass(&stage[s].pass[SP_BACKWARD], rates, m, d, shape, &f, layers, SP_BACKWARD));
+        stage[u].kv_bytes = layers * kv_bytes_per_layer(m, shape->degree[SP__TP]);
+        SP_TRY(init_pass(&stage[u].pass[SP_FORWARD], rates, m, d, shape, &f, layers, SP_FORWARD));
+        SP_TRY(init_pass(&stage[u].pass[SP_BACKWARD], rates, m, d, shape, &f, layers, SP_BACKWARD));
+        split_backward(&stage[u], sp__device_value(d, SP_DEVICE_PACK_OVERHEAD_PS));
     }
     return SP_OK;
 }
@@ -272,10 +402,24 @@ int64_t sp__load_cost(const sp__rates *rates, int32_t stage, int pass, const sp_
            sp__exchange_time(rates, stage, load->context, group, crosses_nodes);
 }
 
-int64_t sp__hop_time(const sp__rates *rates, int64_t tokens, int crosses_nodes)
+int64_t sp__send_time(const sp__rates *rates, int64_t tokens, int crosses_nodes)
 {
-    if (tokens == 0)
-        return 0;
-    return transfer(crosses_nodes ? &rates->inter : &rates->intra, 1,
-                    (sp__int128)tokens * rates->hop_bytes);
+    sp__link link = crosses_nodes ? rates->inter : rates->intra;
+
+    return transfer(&link, 0, (sp__int128)tokens * rates->hop_bytes);
+}
+
+int64_t sp__send_latency(const sp__rates *rates, int crosses_nodes)
+{
+    return crosses_nodes ? rates->inter.latency : rates->intra.latency;
+}
+
+/* With several chunks every stage of a pipeline receives and sends in both passes;
+ * else the first and last lack one side of each. */
+int64_t sp__buffer_bytes(const sp__rates *rates, int32_t stage, const int64_t *largest)
+{
+    int has_before = stage > 0 || rates->chunks > 1;
+    int has_after = stage < rates->pp - 1 || rates->chunks > 1;
+
+    return (has_before + has_after) * (largest[0] + largest[1]) * rates->hop_bytes;
 }

@@ -43,6 +43,18 @@ static const sp__param rows[] = {
       "latency between nodes" },
     { SP_DEVICE_TP_EXPOSED_PERCENT, "tp_exposed_percent", "%", "", 0, 100, 25,
       "share of tensor-parallel collectives that is not hidden behind compute" },
+    { SP_DEVICE_HEAD_FLOPS, "head_flops", "FLOP/s", "", 0, FASTEST, 0,
+      "rate of the vocabulary head; 0 is linear_flops" },
+    { SP_DEVICE_PEAK_FLOPS, "peak_flops", "FLOP/s", "", 0, FASTEST, INT64_C(989000000000000),
+      "what MFU is counted against; 0 is linear_flops" },
+    { SP_DEVICE_MEMORY_BANDWIDTH, "memory_bandwidth", "bytes/s", "", 1, INT64_MAX,
+      INT64_C(2700000000000), "what the optimiser step reads and writes; 2^63 - 1 is infinite" },
+    { SP_DEVICE_DP_OVERLAP_PERCENT, "dp_overlap_percent", "%", "", 0, 100, 100,
+      "share of gradient reduction and parameter gather that may hide behind compute" },
+    { SP_DEVICE_P2P_OVERLAP, "p2p_overlap", "", "no,yes", 0, 1, 1,
+      "a stage goes on while it sends; no makes it wait" },
+    { SP_DEVICE_P2P_CONTENTION, "p2p_contention", "", "no,yes", 0, 1, 0,
+      "what a stage sends queues on its link" },
 };
 
 _Static_assert(sizeof rows / sizeof *rows == SP__DEVICE_PARAMS, "one row for each key");

@@ -19,6 +19,8 @@
 #define MOST_LAYERS 100000
 #define MOST_HEADS 65536
 #define MOST_WIDTH (1 << 26) /* of the MLP, and of the vocabulary */
+#define MOST_UNIT INT64_C(1000000000000000000) /* of a token or pair: a second in attoseconds */
+#define MOST_START INT64_C(1000000000000)      /* of a pack: a second in picoseconds */
 
 /* The fallbacks are the shape of llama2-7b. */
 static const sp__param rows[] = {
@@ -48,6 +50,24 @@ static const sp__param rows[] = {
       SP_RECOMPUTE_FULL, SP_RECOMPUTE_NONE, "activations that backward computes again" },
     { SP_MODEL_DISTRIBUTED_OPTIMIZER, "distributed_optimizer", "", "no,yes", 0, 1, 1,
       "whether the optimiser's state is sharded over DP x CP" },
+    { SP_MODEL_VIRTUAL_STAGES, "virtual_stages", "", "", 1, SP_VIRTUAL_STAGES_MAX, 1,
+      "model chunks of each pipeline stage; above 1 the pipeline is interleaved" },
+    { SP_MODEL_FORWARD_TOKEN_AS, "forward_token_as", "as", "", 0, MOST_UNIT, 0,
+      "measured forward time of a layer for each token; 0: from FLOPs" },
+    { SP_MODEL_FORWARD_PAIR_AS, "forward_pair_as", "as", "", 0, MOST_UNIT, 0,
+      "measured forward time of a layer for each pair; 0: from FLOPs" },
+    { SP_MODEL_FORWARD_START_PS, "forward_start_ps", "ps", "", 0, MOST_START, 0,
+      "measured forward time of a layer for each pack" },
+    { SP_MODEL_FORWARD_FLOOR_PS, "forward_floor_ps", "ps", "", 0, MOST_START, 0,
+      "measured least time of a layer's forward" },
+    { SP_MODEL_BACKWARD_TOKEN_AS, "backward_token_as", "as", "", 0, MOST_UNIT, 0,
+      "measured backward time of a layer for each token; 0: from FLOPs" },
+    { SP_MODEL_BACKWARD_PAIR_AS, "backward_pair_as", "as", "", 0, MOST_UNIT, 0,
+      "measured backward time of a layer for each pair; 0: from FLOPs" },
+    { SP_MODEL_BACKWARD_START_PS, "backward_start_ps", "ps", "", 0, MOST_START, 0,
+      "measured backward time of a layer for each pack" },
+    { SP_MODEL_BACKWARD_FLOOR_PS, "backward_floor_ps", "ps", "", 0, MOST_START, 0,
+      "measured least time of a layer's backward" },
 };
 
 _Static_assert(sizeof rows / sizeof *rows == SP__MODEL_PARAMS, "one row for each key");

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/params.h"
 
-#define SP__MODEL_PARAMS 16
+#define SP__MODEL_PARAMS 25
 
 extern const sp__param_table sp__model_table;
 

@@ -19,17 +19,20 @@ sp_status sp__step_simulate(const sp__step *step, sp__timeline *timeline)
 {
     sp__sim sim = sp__step_sim(step);
 
-    if (!step->is_1f1b)
+    if (!step->is_1f1b || (sim.rates->chunks > 1 && step->draft.flow.split))
         return sp__simulate_greedy(&sim, timeline);
-    sp__order_1f1b(&step->draft, sim.rates->stages, timeline);
+    sp__order_1f1b(&step->draft, sim.rates->pp, timeline);
     return sp__simulate_order(&sim, timeline);
 }
 
 static sp_status open_timeline(const sp__step *step, int32_t lanes, sp__timeline *out)
 {
-    int64_t stages = (int64_t)lanes * step->planner->target.rates.stages;
+    int64_t stages = (int64_t)lanes * step->planner->target.rates.pp;
+    int64_t ops = sp__flow_ops(&step->draft.flow, step->draft.packs);
 
-    out->ops = step->draft.packs[0] + step->draft.packs[1];
+    if (ops > INT32_MAX)
+        return sp__fail(SP_ERR_OVERFLOW, "packs: the ops of a stage pass 2^31 - 1");
+    out->ops = (int32_t)ops;
     SP_TAKE(step->arena, out->op, stages * out->ops);
     SP_TAKE(step->arena, out->start, stages * out->ops);
     SP_TAKE(step->arena, out->end, stages * out->ops);
@@ -39,7 +42,7 @@ static sp_status open_timeline(const sp__step *step, int32_t lanes, sp__timeline
 
 static void find_peak(const sp__step *step, const sp__timeline *t, sp__outcome *out)
 {
-    int32_t pp = step->planner->target.rates.stages, cp = step->draft.cp;
+    int32_t pp = step->planner->target.rates.pp, cp = step->draft.cp;
 
     out->peak_bytes = -1;
     for (int64_t i = 0; i < (int64_t)step->draft.lanes * pp * cp; i++)
@@ -69,7 +72,7 @@ sp_status sp__step_evaluate(sp__step *step, sp__outcome *out)
 sp_status sp__step_ends(const sp__step *step, int64_t *end)
 {
     sp__arena_mark mark = sp__arena_here(step->arena);
-    int32_t pp = step->planner->target.rates.stages;
+    int32_t pp = step->planner->target.rates.pp;
     sp__timeline t;
 
     SP_TRY(open_timeline(step, step->draft.lanes, &t));

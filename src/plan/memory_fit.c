@@ -53,10 +53,13 @@ static int is_hopeless(const sp__step *step, int64_t part)
     const struct sp_planner *p = step->planner;
     int64_t least = sp__max(part, step->batch->longest / widest(step));
 
-    for (int32_t s = 0; s < p->target.rates.stages; s++) {
-        const sp__stage_memory *m = &p->target.memory[s];
+    for (int32_t s = 0; s < p->target.rates.pp; s++) {
+        int64_t token = 0;
 
-        if (sp__mul_div(least / p->shape.degree[SP__CP], m->token, 1) > step->memory - m->fixed)
+        for (int32_t u = s; u < p->target.rates.stages; u += p->target.rates.pp)
+            token += p->target.memory[u].token;
+        if (sp__mul_div(least / p->shape.degree[SP__CP], token, 1) >
+            step->memory - p->target.memory[s].fixed)
             return 1;
     }
     return 0;

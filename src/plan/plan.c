@@ -53,6 +53,8 @@ static sp_status write(const sp__step *step, struct sp_schedule **out)
         sp_schedule_destroy(schedule);
         return status;
     }
+    sp__stats_step(&sim, &schedule->timeline, &p->target, &step->totals, p->shape.size,
+                   &schedule->stats);
     schedule->stats.load_ps = step->load;
     schedule->stats.load_bound_ps = step->load_bound;
     schedule->stats.exact_nodes = step->exact_nodes;

@@ -49,6 +49,8 @@ static const sp__param rows[] = {
       "slice length of policy uniform-slice; 0 lets the planner choose" },
     { SP_PLANNER_EXACT_NODES, "exact_nodes", "nodes", "", 0, INT64_MAX, 0,
       "nodes of the exact assignment of a small batch; 0 leaves it out" },
+    { SP_PLANNER_PIPELINE, "pipeline", "", "1f1b,zero-bubble", 0, 1, 0,
+      "whether weight gradients are ops of their own, which fill bubbles" },
 };
 
 const sp__param_table sp__planner_table = { "planner parameter", rows, SP__PLANNER_PARAMS };
@@ -135,7 +137,8 @@ sp_status sp_planner_create(const sp_topology *topology, const sp_model *model,
     sp__param_defaults(&sp__planner_table, p->values);
     for (int32_t i = 0; i < SP__MAX_THREADS; i++)
         sp__arena_init(&p->arena[i], &p->alloc);
-    status = sp__target_init(&p->target, model, device, &p->shape, &p->alloc);
+    status = sp__target_init(&p->target, model, device, &p->shape,
+                             (int32_t)sp__model_value(model, SP_MODEL_VIRTUAL_STAGES), &p->alloc);
     if (status != SP_OK) {
         sp__free(&alloc, p);
         return status;

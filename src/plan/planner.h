@@ -9,7 +9,7 @@
 #include "base/workers.h"
 #include "cost/target.h"
 
-#define SP__PLANNER_PARAMS 21
+#define SP__PLANNER_PARAMS 22
 
 extern const sp__param_table sp__planner_table;
 

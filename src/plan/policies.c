@@ -21,6 +21,20 @@
 #include "plan/step.h"
 #include "schedule/loads.h"
 
+/* What pack counts are multiples of: the order of interleaving goes round in groups of
+ * pp packs. */
+static int64_t group_of(const sp__step *step)
+{
+    const sp__rates *rates = &step->planner->target.rates;
+    int64_t group = sp__planner_value(step->planner, SP_PLANNER_PACK_GROUP), both = group;
+
+    if (!step->is_1f1b || rates->chunks == 1 || step->draft.flow.split)
+        return group;
+    while (both % rates->pp != 0)
+        both += group;
+    return both;
+}
+
 /* The step's draft from one list of runs a replica. 1F1B takes both passes alike. */
 static sp_status make_draft(sp__step *step, sp__runs *runs)
 {
@@ -29,7 +43,7 @@ static sp_status make_draft(sp__step *step, sp__runs *runs)
 
     for (int32_t r = 0; r < d->lanes; r++)
         packs = runs[r].packs > packs ? runs[r].packs : packs;
-    packs = (int32_t)sp__round_up(packs, sp__planner_value(step->planner, SP_PLANNER_PACK_GROUP));
+    packs = (int32_t)sp__round_up(packs, group_of(step));
     for (int pass = 0; pass < 2; pass++)
         d->packs[pass] = step->is_1f1b
                              ? packs
@@ -363,7 +377,7 @@ static sp_status best_of_doubling(sp__step *step, sp_status (*make)(sp__step *, 
 static int64_t most_in_groups(const sp__step *step)
 {
     int64_t most = sp__planner_value(step->planner, SP_PLANNER_MAX_PACKS);
-    int64_t group = sp__planner_value(step->planner, SP_PLANNER_PACK_GROUP);
+    int64_t group = group_of(step);
 
     return sp__max(most / group * group, 1);
 }

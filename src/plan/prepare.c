@@ -13,7 +13,7 @@ static sp_status pick_stage(const sp__step *step, int32_t *stage)
     int64_t most = -1, ideal;
 
     SP_TRY(sp__ideal(rates, &step->totals, 1, &ideal));
-    for (int32_t s = 0; s < rates->stages; s++) {
+    for (int32_t s = 0; s < rates->pp; s++) {
         int64_t here = sp__ideal_stage(rates, s, &step->totals, 1);
 
         if (here > most) {
@@ -41,9 +41,12 @@ static void set_exchange(sp__step *step, int32_t stage)
     int32_t cp = shape->degree[SP__CP];
     int32_t last = sp__shape_rank(shape, 0, shape->degree[SP__TP] - 1, 0, cp - 1);
     int crosses = sp__crosses_nodes(&p->target.rates, 0, last);
-    int64_t one = sp__exchange_time(&p->target.rates, stage, 1, cp, crosses);
-    int64_t many = sp__exchange_time(&p->target.rates, stage, 1 << SP__COST_BITS, cp, crosses);
+    int64_t one = 0, many = 0;
 
+    for (int32_t u = stage; u < p->target.rates.stages; u += p->target.rates.pp) {
+        one += sp__exchange_time(&p->target.rates, u, 1, cp, crosses);
+        many += sp__exchange_time(&p->target.rates, u, 1 << SP__COST_BITS, cp, crosses);
+    }
     step->yardstick.exchange = one;
     step->yardstick.exchange_token = many - one;
 }
@@ -54,8 +57,11 @@ static void set_yardstick(sp__step *step, int32_t stage)
     sp__yardstick *y = &step->yardstick;
 
     for (int pass = 0; pass < 2; pass++) {
-        y->token[pass] = rates->stage[stage].pass[pass].token;
-        y->pair[pass] = rates->stage[stage].pass[pass].pair;
+        y->token[pass] = y->pair[pass] = 0;
+        for (int32_t u = stage; u < rates->stages; u += rates->pp) {
+            y->token[pass] += rates->stage[u].pass[pass].token;
+            y->pair[pass] += rates->stage[u].pass[pass].pair;
+        }
     }
     y->attention = rates->attention;
     y->alignment = (int32_t)sp__planner_value(step->planner, SP_PLANNER_ALIGNMENT);
@@ -145,6 +151,9 @@ sp_status sp__step_start(sp__step *step, struct sp_planner *planner, const struc
     step->draft =
         (sp__draft){.lanes = planner->shape.degree[SP__DP],
                     .cp = planner->shape.degree[SP__CP],
+                    .flow = { planner->target.rates.chunks,
+                              sp__planner_value(planner, SP_PLANNER_PIPELINE) ==
+                                  SP_PIPELINE_ZERO_BUBBLE },
                     .alignment = step->yardstick.alignment,
                     .pad_multiple = (int32_t)sp__planner_value(planner, SP_PLANNER_PAD_MULTIPLE),
                     .pack_tokens = (int32_t)sp__planner_value(planner, SP_PLANNER_MAX_PACK_TOKENS)};

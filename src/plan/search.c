@@ -154,17 +154,27 @@ static int32_t heaviest_replica(const sp__step *step)
     return most;
 }
 
-/* What a pack costs in both passes before its first token, on the costliest stage. */
-static int64_t pack_overhead(const sp__rates *rates)
+static int64_t rate_overhead(const sp__rate *r)
+{
+    return sp__max(r->half, r->floor) + r->fixed;
+}
+
+/* What a pack costs in all its ops before its first token, on the costliest stage. */
+static int64_t pack_overhead(const sp__rates *rates, int split)
 {
     int64_t most = 0;
 
-    for (int32_t s = 0; s < rates->stages; s++) {
-        const sp__rate *f = &rates->stage[s].pass[SP_FORWARD];
-        const sp__rate *b = &rates->stage[s].pass[SP_BACKWARD];
+    for (int32_t s = 0; s < rates->pp; s++) {
+        int64_t here = 0;
 
-        most = sp__max(most, sp__max(f->half, f->floor) + sp__max(b->half, b->floor) + f->fixed +
-                                 b->fixed);
+        for (int32_t u = s; u < rates->stages; u += rates->pp) {
+            const sp__rate *pass = rates->stage[u].pass;
+
+            here += rate_overhead(&pass[SP_FORWARD]);
+            here += split ? rate_overhead(&pass[SP__INPUT]) + rate_overhead(&pass[SP_WEIGHT])
+                          : rate_overhead(&pass[SP_BACKWARD]);
+        }
+        most = sp__max(most, here);
     }
     return most;
 }
@@ -184,13 +194,13 @@ static int64_t closed_form(const sp__step *step, const bounds *b)
 {
     const sp__rates *rates = &step->planner->target.rates;
     int64_t work = (step->pass_cost[0] + step->pass_cost[1]) / step->draft.lanes;
-    int64_t overhead = pack_overhead(rates);
+    int64_t overhead = pack_overhead(rates, step->draft.flow.split);
     int64_t grains = sp__ceil_div(step->totals.tokens / step->draft.lanes,
                                   step->yardstick.alignment) + 1;
     int64_t best = b->most;
 
     if (overhead > 0)
-        best = square_root(sp__mul_div(work, BUBBLE_SIXTEENTHS * sp__max(rates->stages - 1, 1),
+        best = square_root(sp__mul_div(work, BUBBLE_SIXTEENTHS * sp__max(rates->pp - 1, 1),
                                        16 * overhead));
     return sp__min(best, grains);
 }
@@ -310,7 +320,7 @@ static int64_t levelled(const sp__step *step, const bounds *b, int64_t packs)
 sp_status sp__step_search(sp__step *step)
 {
     int64_t effort = sp__planner_value(step->planner, SP_PLANNER_EFFORT);
-    int is_free = pack_overhead(&step->planner->target.rates) == 0;
+    int is_free = pack_overhead(&step->planner->target.rates, step->draft.flow.split) == 0;
     contest c = { .step = step };
     sp__pack_shape *shape = &c.best[0].shape;
     int64_t start;

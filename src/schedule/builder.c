@@ -33,7 +33,7 @@ typedef struct built_list {
 
 typedef struct built_op {
     int64_t start, end;
-    int32_t op;
+    int32_t op; /* as sp__op() makes it */
 } built_op;
 
 typedef struct built_stage {
@@ -46,6 +46,7 @@ struct sp_builder {
     sp__alloc alloc;
     sp__shape shape;
     int32_t samples, alignment;
+    sp__flow flow;
     int64_t *lengths;
     int64_t memory;
     sp__merge *merge;
@@ -87,6 +88,7 @@ sp_status sp_builder_create(const sp_topology *topology, const sp_batch *batch,
     b->shape = topology->shape;
     b->samples = batch->count;
     b->alignment = 1;
+    b->flow = (sp__flow){ 1, 0 };
     b->memory = INT64_MAX;
     b->lengths = sp__alloc_array(&alloc, batch->count, sizeof *b->lengths);
     status = b->lengths == NULL ? sp__fail_memory() : alloc_lists(b);
@@ -144,6 +146,16 @@ sp_status sp_builder_set_alignment(sp_builder *b, int32_t alignment)
         return sp__fail_null("builder");
     SP_TRY(check_bounds("alignment", alignment, 1, INT32_MAX));
     b->alignment = alignment;
+    return SP_OK;
+}
+
+sp_status sp_builder_set_pipeline(sp_builder *b, int32_t virtual_stages, int32_t pipeline)
+{
+    if (b == NULL)
+        return sp__fail_null("builder");
+    SP_TRY(check_bounds("virtual_stages", virtual_stages, 1, SP_VIRTUAL_STAGES_MAX));
+    SP_TRY(check_bounds("pipeline", pipeline, SP_PIPELINE_1F1B, SP_PIPELINE_ZERO_BUBBLE));
+    b->flow = (sp__flow){ virtual_stages, pipeline == SP_PIPELINE_ZERO_BUBBLE };
     return SP_OK;
 }
 
@@ -243,18 +255,19 @@ static sp_status check_stage(const sp_builder *b, int32_t replica, int32_t stage
 }
 
 sp_status sp_builder_add_op(sp_builder *b, int32_t replica, int32_t stage, sp_pass pass,
-                            int32_t pack, int64_t start_ps, int64_t end_ps)
+                            int32_t pack, int32_t chunk, int64_t start_ps, int64_t end_ps)
 {
     built_stage *s;
 
     SP_TRY(check_stage(b, replica, stage));
-    SP_TRY(check_bounds("pass", pass, SP_FORWARD, SP_BACKWARD));
-    SP_TRY(check_bounds("pack", pack, 0, INT32_MAX / 2 - 1));
+    SP_TRY(check_bounds("pass", pass, SP_FORWARD, SP_WEIGHT));
+    SP_TRY(check_bounds("pack", pack, 0, SP__OP_PACKS - 1));
+    SP_TRY(check_bounds("chunk", chunk, 0, SP_VIRTUAL_STAGES_MAX - 1));
     SP_TRY(check_bounds("start_ps", start_ps, 0, INT64_MAX));
     SP_TRY(check_bounds("end_ps", end_ps, start_ps, INT64_MAX));
     s = &b->stage[(int64_t)replica * b->shape.degree[SP__PP] + stage];
     SP_TRY(sp__grow(&b->alloc, (void **)&s->op, &s->capacity, s->ops + 1, sizeof *s->op));
-    s->op[s->ops++] = (built_op){ start_ps, end_ps, pack * 2 + pass };
+    s->op[s->ops++] = (built_op){ start_ps, end_ps, sp__op(pack, chunk, pass) };
     return SP_OK;
 }
 
@@ -278,7 +291,8 @@ sp_status sp_builder_set_memory(sp_builder *b, int32_t replica, int32_t stage,
 static sp_status check_counts(const sp_builder *b)
 {
     int32_t dp = b->shape.degree[SP__DP], pp = b->shape.degree[SP__PP];
-    int64_t ops = b->slices[0][0].packs + b->slices[1][0].packs;
+    int64_t ops = b->flow.chunks * (b->slices[0][0].packs +
+                                    b->slices[1][0].packs * (b->flow.split ? 2 : 1));
 
     for (int32_t r = 0; r < dp; r++)
         for (int pass = 0; pass < 2; pass++)
@@ -291,7 +305,7 @@ static sp_status check_counts(const sp_builder *b)
         if (b->stage[i].ops != ops)
             return sp__fail(SP_ERR_INVARIANT,
                             "I4: replica %" PRId64 ", stage %" PRId64 " has %" PRId64
-                            " ops for %" PRId64 " packs",
+                            " ops, but its packs make %" PRId64,
                             i / pp, i % pp, b->stage[i].ops, ops);
     return SP_OK;
 }
@@ -361,13 +375,14 @@ static int64_t peak_live_tokens(const struct sp_schedule *s, int64_t stage, int3
     int64_t live = 0, most = 0;
 
     for (int32_t i = 0; i < t->ops; i++) {
-        int32_t op = t->op[stage * t->ops + i];
+        int32_t op = t->op[stage * t->ops + i], k = sp__op_pack(op);
+        int pass = sp__op_pass(op);
         const sp__shards *x;
 
-        if (op / 2 >= s->packs[op % 2])
-            continue; /* refused later, with its place */
-        x = sp__rank_shards(s, dp, cp, op % 2, op / 2);
-        live += (op % 2 == SP_FORWARD ? 1 : -1) * (int64_t)sp__shard_cu_q(s, x)[x->count];
+        if (k >= s->packs[sp__pack_pass(pass)] || (pass == SP_BACKWARD && s->flow.split))
+            continue; /* refused later, with its place; or still needed by its weights */
+        x = sp__rank_shards(s, dp, cp, sp__pack_pass(pass), k);
+        live += (pass == SP_FORWARD ? 1 : -1) * (int64_t)sp__shard_cu_q(s, x)[x->count];
         most = live > most ? live : most;
     }
     return most;
@@ -455,6 +470,7 @@ sp_status sp_builder_finish(const sp_builder *b, sp_schedule **out)
     size.merges = (int32_t)b->merges;
     size.alignment = b->alignment;
     size.pad_multiple = 1;
+    size.flow = b->flow;
     size.block_shards = sp__alloc_array(&b->alloc, (int64_t)b->shape.degree[SP__DP] *
                                         b->shape.degree[SP__CP], sizeof *size.block_shards);
     if (size.block_shards == NULL)

@@ -2,10 +2,11 @@
  * check_ops.c - I4: the op orders can be run, and times respect what ops wait for.
  *
  * The graph of waiting has an edge from each op to the next of its stage, from
- * F k of a stage to F k of the next, from B k to B k of the stage before, and
- * from the forward packs of a backward pack's slices to it; the ops of a merged
- * pack on a stage are one node. A sweep that runs whatever can run ends early
- * exactly when the graph has a ring. The times given must respect each edge.
+ * F k of a virtual stage to F k of the next, from B k to B k of the one before, from
+ * the forward packs of a backward pack's slices to it, and from B k to the weight
+ * gradients of k; the ops of a merged pack on a virtual stage are one node. A sweep
+ * that runs whatever can run ends early exactly when the graph has a ring. The times
+ * given must respect each edge.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -15,12 +16,18 @@
 
 typedef struct sweep {
     const struct sp_schedule *s;
-    int32_t dp, pp, ops;
+    int32_t dp, pp, ops, chunks;
     int32_t *done;    /* [dp * pp] ops run */
-    int32_t *next[2]; /* [dp * pp] packs run */
+    int32_t *next[3]; /* [dp * pp * chunks] packs run, by pass */
     int32_t *needs;   /* [dp * backward packs] last forward pack with slices of it */
-    int64_t *end[2];  /* [dp * pp * packs] */
+    int64_t *end[2];  /* [dp * pp * chunks * packs] */
 } sweep;
+
+/* A chunk of a stage among all of them. */
+static int64_t unit_of(const sweep *w, int32_t r, int32_t stage, int32_t chunk)
+{
+    return ((int64_t)r * w->pp + stage) * w->chunks + chunk;
+}
 
 static sp_status fill_needs(const struct sp_schedule *s, int32_t *needs, sp__arena *scratch)
 {
@@ -50,26 +57,36 @@ static int64_t op_index(const sweep *w, int32_t r, int32_t stage)
     return ((int64_t)r * w->pp + stage) * w->ops + w->done[(int64_t)r * w->pp + stage];
 }
 
-/* Whether the next op of a stage has its input; from receives when it came. */
-static int has_input(const sweep *w, int32_t r, int32_t stage, int pass, int32_t k, int64_t *from)
+/* End of pack k of a pass on a unit into from, unless it has not run. */
+static int has_run(const sweep *w, int64_t unit, int pass, int32_t k, int64_t *from)
 {
-    int64_t here = (int64_t)r * w->pp + stage;
-    int64_t other = pass == SP_FORWARD ? here - 1 : here + 1;
-    int has_other = pass == SP_FORWARD ? stage > 0 : stage < w->pp - 1;
+    int64_t end;
+
+    if (w->next[pass][unit] <= k)
+        return 0;
+    end = w->end[pass][unit * w->s->packs[pass] + k];
+    *from = end > *from ? end : *from;
+    return 1;
+}
+
+/* Whether an op of a stage has its input; from receives when it came. */
+static int has_input(const sweep *w, int32_t r, int32_t stage, int32_t op, int64_t *from)
+{
+    int pass = sp__op_pass(op);
+    int32_t k = sp__op_pack(op), chunk = sp__op_chunk(op);
+    int32_t other = chunk * w->pp + stage + (pass == SP_FORWARD ? -1 : 1);
+    int64_t here = unit_of(w, r, stage, chunk);
 
     *from = 0;
-    if (has_other) {
-        if (w->next[pass][other] <= k)
-            return 0;
-        *from = w->end[pass][other * w->s->packs[pass] + k];
-    }
+    if (pass == SP_WEIGHT)
+        return has_run(w, here, SP_BACKWARD, k, from);
+    if (other >= 0 && other < w->pp * w->chunks &&
+        !has_run(w, unit_of(w, r, other % w->pp, other / w->pp), pass, k, from))
+        return 0;
     if (pass == SP_BACKWARD) {
         int32_t needs = w->needs[(int64_t)r * w->s->packs[SP_BACKWARD] + k];
 
-        if (needs >= w->next[SP_FORWARD][here])
-            return 0;
-        if (needs >= 0 && w->end[SP_FORWARD][here * w->s->packs[SP_FORWARD] + needs] > *from)
-            *from = w->end[SP_FORWARD][here * w->s->packs[SP_FORWARD] + needs];
+        return needs < 0 || has_run(w, here, SP_FORWARD, needs, from);
     }
     return 1;
 }
@@ -78,8 +95,9 @@ static sp_status run_op(sweep *w, int32_t r, int32_t stage, int64_t from)
 {
     const sp__timeline *t = &w->s->timeline;
     int64_t here = (int64_t)r * w->pp + stage, at = op_index(w, r, stage);
-    int pass = t->op[at] % 2;
-    int32_t k = t->op[at] / 2;
+    int pass = sp__op_pass(t->op[at]);
+    int32_t k = sp__op_pack(t->op[at]);
+    int64_t unit = unit_of(w, r, stage, sp__op_chunk(t->op[at]));
 
     if (w->done[here] > 0 && t->end[at - 1] > from)
         from = t->end[at - 1];
@@ -87,8 +105,9 @@ static sp_status run_op(sweep *w, int32_t r, int32_t stage, int64_t from)
         return sp__fail(SP_ERR_INVARIANT, "I4: replica %" PRId32 ", stage %" PRId32 ": op %" PRId32
                         " starts at %" PRId64 " ps, before %" PRId64 " ps when it can", r, stage,
                         w->done[here], t->start[at], from);
-    w->end[pass][here * w->s->packs[pass] + k] = t->end[at];
-    w->next[pass][here] = k + 1;
+    if (pass != SP_WEIGHT)
+        w->end[pass][unit * w->s->packs[pass] + k] = t->end[at];
+    w->next[pass][unit] = k + 1;
     w->done[here]++;
     return SP_OK;
 }
@@ -96,28 +115,39 @@ static sp_status run_op(sweep *w, int32_t r, int32_t stage, int64_t from)
 /* The op that a stage stands before, or -1; an op out of pack order fails. */
 static sp_status next_op(const sweep *w, int32_t r, int32_t stage, int32_t *op)
 {
+    static const char *const names[] = { "forward", "backward", "weight", "unknown" };
     int64_t here = (int64_t)r * w->pp + stage;
+    int32_t expected = -1;
+    int pass;
 
     *op = -1;
     if (w->done[here] == w->ops)
         return SP_OK;
     *op = w->s->timeline.op[op_index(w, r, stage)];
-    if (*op < 0 || *op / 2 != w->next[*op % 2][here])
+    pass = sp__op_pass(*op);
+    if (*op >= 0 && sp__op_chunk(*op) < w->chunks && pass <= SP_BACKWARD + w->s->flow.split)
+        expected = w->next[pass][unit_of(w, r, stage, sp__op_chunk(*op))];
+    if (expected < 0 || sp__op_pack(*op) != expected ||
+        expected >= w->s->packs[sp__pack_pass(pass)])
         return sp__fail(SP_ERR_INVARIANT, "I4: replica %" PRId32 ", stage %" PRId32 ": op %" PRId32
-                        " is %s pack %" PRId32 ", expected pack %" PRId32, r, stage, w->done[here],
-                        *op % 2 == SP_FORWARD ? "forward" : "backward", *op / 2,
-                        *op < 0 ? 0 : w->next[*op % 2][here]);
+                        " is %s pack %" PRId32 " of chunk %" PRId32 ", expected pack %" PRId32, r,
+                        stage, w->done[here], names[pass], sp__op_pack(*op), sp__op_chunk(*op),
+                        expected < 0 ? 0 : expected);
     return SP_OK;
 }
 
+/* Merge that an op meets in, -1 for one that runs in its replica alone. */
 static int32_t merge_of(const sweep *w, int32_t r, int32_t op)
 {
-    return w->s->pack_merge[op % 2][(int64_t)r * w->s->packs[op % 2] + op / 2];
+    int pass = sp__op_pass(op);
+
+    return pass == SP_WEIGHT
+               ? -1 : w->s->pack_merge[pass][(int64_t)r * w->s->packs[pass] + sp__op_pack(op)];
 }
 
-/* Whether all replicas of a merge stand before a pack of it in this pass, with
+/* Whether all replicas of a merge stand before an op of it like this one, with
  * their inputs; from receives the latest. I8 makes it the same pack. */
-static sp_status all_meet(const sweep *w, int32_t merge, int32_t stage, int pass, int *meet,
+static sp_status all_meet(const sweep *w, int32_t merge, int32_t stage, int32_t of, int *meet,
                           int64_t *from)
 {
     const sp__merge *m = &w->s->merge[merge];
@@ -129,8 +159,9 @@ static sp_status all_meet(const sweep *w, int32_t merge, int32_t stage, int pass
         int32_t op;
 
         SP_TRY(next_op(w, r, stage, &op));
-        if (op < 0 || op % 2 != pass || merge_of(w, r, op) != merge ||
-            !has_input(w, r, stage, pass, op / 2, &input))
+        if (op < 0 || sp__op_pass(op) != sp__op_pass(of) ||
+            sp__op_chunk(op) != sp__op_chunk(of) || merge_of(w, r, op) != merge ||
+            !has_input(w, r, stage, op, &input))
             return SP_OK;
         *from = input > *from ? input : *from;
     }
@@ -161,14 +192,14 @@ static sp_status step(sweep *w, int32_t r, int32_t stage, int *moved)
 
     *moved = 0;
     SP_TRY(next_op(w, r, stage, &op));
-    if (op < 0 || !has_input(w, r, stage, op % 2, op / 2, &from))
+    if (op < 0 || !has_input(w, r, stage, op, &from))
         return SP_OK;
     merge = merge_of(w, r, op);
     if (merge < 0) {
         *moved = 1;
         return run_op(w, r, stage, from);
     }
-    SP_TRY(all_meet(w, merge, stage, op % 2, &meet, &from));
+    SP_TRY(all_meet(w, merge, stage, op, &meet, &from));
     *moved = meet;
     return meet ? run_meeting(w, merge, stage, from) : SP_OK;
 }
@@ -197,17 +228,18 @@ static sp_status run_all(sweep *w)
 sp_status sp__check_ops(const struct sp_schedule *s, sp__arena *scratch)
 {
     sweep w = { .s = s, .dp = s->shape.degree[SP__DP], .pp = s->shape.degree[SP__PP],
-                .ops = s->timeline.ops };
-    int64_t stages = (int64_t)w.dp * w.pp;
+                .ops = s->timeline.ops, .chunks = s->flow.chunks };
+    int64_t stages = (int64_t)w.dp * w.pp, units = stages * w.chunks;
 
     SP_TAKE(scratch, w.done, stages);
     SP_TAKE(scratch, w.needs, (int64_t)w.dp * s->packs[SP_BACKWARD]);
     memset(w.done, 0, (size_t)stages * sizeof *w.done);
-    for (int pass = 0; pass < 2; pass++) {
-        SP_TAKE(scratch, w.next[pass], stages);
-        SP_TAKE(scratch, w.end[pass], stages * s->packs[pass]);
-        memset(w.next[pass], 0, (size_t)stages * sizeof *w.next[pass]);
+    for (int pass = 0; pass <= SP_WEIGHT; pass++) {
+        SP_TAKE(scratch, w.next[pass], units);
+        memset(w.next[pass], 0, (size_t)units * sizeof *w.next[pass]);
     }
+    for (int pass = 0; pass < 2; pass++)
+        SP_TAKE(scratch, w.end[pass], units * s->packs[pass]);
     SP_TRY(fill_needs(s, w.needs, scratch));
     return run_all(&w);
 }

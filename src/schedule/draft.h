@@ -42,11 +42,26 @@ typedef struct sp__lane {
     int32_t *needs; /* [backward packs] last forward pack that holds slices of it */
 } sp__lane;
 
+/* How a stage runs its packs: in how many chunks, and whether weight gradients are
+ * ops of their own. */
+typedef struct sp__flow {
+    int32_t chunks;
+    int32_t split;
+} sp__flow;
+
+/* Ops of a stage that runs these packs. */
+static inline int64_t sp__flow_ops(const sp__flow *flow, const int32_t packs[2])
+{
+    return flow->chunks *
+           ((int64_t)packs[SP_FORWARD] + (int64_t)packs[SP_BACKWARD] * (flow->split ? 2 : 1));
+}
+
 typedef struct sp__draft {
     sp__lane *lane; /* [dp] */
     int32_t lanes;
     int32_t cp;
     int32_t packs[2];
+    sp__flow flow;
     sp__merge *merge; /* [merges] */
     int32_t merges;
     int32_t alignment;

@@ -45,6 +45,7 @@ static sp_status measure(const sp__draft *d, const sp__shape *shape, int32_t sam
     size->merges = d->merges;
     size->alignment = d->alignment;
     size->pad_multiple = d->pad_multiple;
+    size->flow = d->flow;
     SP_TAKE(scratch, size->block_shards, (int64_t)d->lanes * d->cp);
     for (int pass = 0; pass < 2; pass++) {
         size->packs[pass] = d->packs[pass];
@@ -255,6 +256,7 @@ sp_status sp__draft_from_schedule(const struct sp_schedule *s, const sp__attenti
     out->alignment = s->alignment;
     out->pad_multiple = s->pad_multiple;
     out->pack_tokens = 0;
+    out->flow = s->flow;
     SP_TAKE(arena, out->lane, out->lanes);
     for (int32_t r = 0; r < out->lanes; r++) {
         sp__lane *lane = &out->lane[r];

@@ -114,37 +114,61 @@ int32_t sp_schedule_op_count(const sp_schedule *s)
     return s->timeline.ops;
 }
 
-/* Neighbour stage's rank at distance step, -1 past the ends. */
-static int32_t neighbour(const sp_schedule *s, int32_t rank, int32_t step)
+sp_status sp_schedule_pipeline(const sp_schedule *s, sp_pipeline_view *view)
 {
-    int32_t stage = pp_of(s, rank) + step;
+    sp_pipeline_view v = SP_PIPELINE_VIEW_INIT;
 
-    return stage < 0 || stage >= s->shape.degree[SP__PP]
-               ? -1 : rank + step * s->shape.stride[SP__PP];
+    if (s == NULL)
+        return sp__fail_null("schedule");
+    v.virtual_stages = s->flow.chunks;
+    v.pipeline = s->flow.split ? SP_PIPELINE_ZERO_BUBBLE : SP_PIPELINE_1F1B;
+    return sp__struct_out(view, &v, sizeof v, sizeof v, "view");
+}
+
+/* Rank of the virtual stage at distance step from a rank's chunk, -1 past the ends. */
+static int32_t neighbour(const sp_schedule *s, int32_t rank, int32_t chunk, int32_t step)
+{
+    int32_t pp = s->shape.degree[SP__PP], stage = pp_of(s, rank);
+    int32_t virtual_stage = chunk * pp + stage + step;
+
+    return virtual_stage < 0 || virtual_stage >= pp * s->flow.chunks
+               ? -1 : rank + (virtual_stage % pp - stage) * s->shape.stride[SP__PP];
+}
+
+/* Whom an op exchanges its pack's tokens with. */
+static void set_peers(const sp_schedule *s, int32_t rank, sp_op_view *v)
+{
+    const sp__shards *x = sp__rank_shards(s, dp_of(s, rank), cp_of(s, rank),
+                                          sp__pack_pass(v->pass), v->pack);
+    int32_t towards = v->pass == SP_FORWARD ? 1 : -1;
+
+    v->recv_rank = v->send_rank = -1;
+    if (v->pass == SP_WEIGHT)
+        return;
+    v->recv_rank = neighbour(s, rank, v->chunk, -towards);
+    v->send_rank = neighbour(s, rank, v->chunk, towards);
+    v->recv_tokens = v->recv_rank < 0 ? 0 : sp__shard_cu_q(s, x)[x->count];
+    v->send_tokens = v->send_rank < 0 ? 0 : sp__shard_cu_q(s, x)[x->count];
 }
 
 sp_status sp_schedule_op(const sp_schedule *s, int32_t rank, int32_t index, sp_op_view *view)
 {
     sp_op_view v = SP_OP_VIEW_INIT;
-    const sp__shards *x;
-    int32_t towards;
     int64_t at;
+    int pass;
 
     SP_TRY(check_rank(s, rank));
     SP_TRY(check_index("index", index, s->timeline.ops));
     at = ((int64_t)dp_of(s, rank) * s->shape.degree[SP__PP] + pp_of(s, rank)) * s->timeline.ops +
          index;
-    v.pass = s->timeline.op[at] % 2;
-    v.pack = s->timeline.op[at] / 2;
-    v.merge = s->pack_merge[v.pass][(int64_t)dp_of(s, rank) * s->packs[v.pass] + v.pack];
+    v.pass = sp__op_pass(s->timeline.op[at]);
+    v.pack = sp__op_pack(s->timeline.op[at]);
+    v.chunk = sp__op_chunk(s->timeline.op[at]);
+    pass = sp__pack_pass(v.pass);
+    v.merge = s->pack_merge[pass][(int64_t)dp_of(s, rank) * s->packs[pass] + v.pack];
     v.start_ps = s->timeline.start[at];
     v.end_ps = s->timeline.end[at];
-    towards = v.pass == SP_FORWARD ? 1 : -1;
-    v.recv_rank = neighbour(s, rank, -towards);
-    v.send_rank = neighbour(s, rank, towards);
-    x = sp__rank_shards(s, dp_of(s, rank), cp_of(s, rank), v.pass, v.pack);
-    v.recv_tokens = v.recv_rank < 0 ? 0 : sp__shard_cu_q(s, x)[x->count];
-    v.send_tokens = v.send_rank < 0 ? 0 : sp__shard_cu_q(s, x)[x->count];
+    set_peers(s, rank, &v);
     return sp__struct_out(view, &v, sizeof v, sizeof v, "view");
 }
 

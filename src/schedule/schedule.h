@@ -27,10 +27,39 @@ typedef struct sp__stage_result {
     int64_t static_bytes, peak_bytes, peak_live_tokens, busy_ps;
 } sp__stage_result;
 
+/* An op in one number: its pack, chunk of the stage, and sp_pass. */
+#define SP__OP_PACKS (1 << 22) /* packs that an op can name */
+
+static inline int32_t sp__op(int32_t pack, int32_t chunk, int pass)
+{
+    return pack << 8 | chunk << 2 | pass;
+}
+
+static inline int32_t sp__op_pack(int32_t op)
+{
+    return op >> 8;
+}
+
+static inline int32_t sp__op_chunk(int32_t op)
+{
+    return op >> 2 & 63;
+}
+
+static inline int sp__op_pass(int32_t op)
+{
+    return op & 3;
+}
+
+/* Pass whose packs an op of a pass runs. */
+static inline int sp__pack_pass(int pass)
+{
+    return pass == SP_FORWARD ? SP_FORWARD : SP_BACKWARD;
+}
+
 /* Op order and times; the simulator writes it. */
 typedef struct sp__timeline {
     int32_t ops;    /* of a stage */
-    int32_t *op;    /* [dp * pp * ops] pack * 2 + pass */
+    int32_t *op;    /* [dp * pp * ops] as sp__op() makes them */
     int64_t *start; /* [dp * pp * ops] ps */
     int64_t *end;
     sp__stage_result *stage; /* [dp * pp * cp] */
@@ -45,6 +74,7 @@ struct sp_schedule {
     int32_t alignment;
     int32_t pad_multiple;
     int32_t lockstep;         /* replicas run pack k together when simulated */
+    sp__flow flow;
     int64_t *lengths;         /* [count] */
     sp__merge *merge;         /* [merges] */
     int64_t *slice_first[2];  /* [dp * packs + 1] */

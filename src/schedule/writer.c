@@ -72,10 +72,10 @@ static sp_status alloc_timeline(struct sp_schedule *s, const sp__plan_size *size
 {
     int64_t stages = (int64_t)size->shape.degree[SP__DP] * size->shape.degree[SP__PP];
     sp__timeline *t = &s->timeline;
-    int64_t ops;
+    int64_t ops = sp__flow_ops(&size->flow, size->packs);
 
-    if (sp__add_overflows(size->packs[0], size->packs[1], &ops) || ops > INT32_MAX)
-        return sp__fail(SP_ERR_OVERFLOW, "packs: both passes together pass 2^31 - 1");
+    if (ops > INT32_MAX)
+        return sp__fail(SP_ERR_OVERFLOW, "packs: the ops of a stage pass 2^31 - 1");
     t->ops = (int32_t)ops;
     t->op = sp__alloc_array(&s->alloc, stages * ops, sizeof *t->op);
     t->start = sp__alloc_array(&s->alloc, stages * ops, sizeof *t->start);
@@ -118,6 +118,7 @@ sp_status sp__schedule_open(const sp__alloc *alloc, const sp__plan_size *size,
     s->merges = size->merges;
     s->alignment = size->alignment;
     s->pad_multiple = size->pad_multiple;
+    s->flow = size->flow;
     s->stats.struct_size = sizeof s->stats;
     status = alloc_parts(s, size, lengths, merge);
     if (status != SP_OK) {

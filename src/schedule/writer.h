@@ -16,6 +16,7 @@ typedef struct sp__plan_size {
     sp__shape shape;
     int32_t samples, merges, packs[2];
     int32_t alignment, pad_multiple;
+    sp__flow flow;
     int64_t slices[2];      /* over all replicas */
     int64_t *block_shards;  /* [dp * cp] shards of both passes */
 } sp__plan_size;
@@ -25,7 +26,6 @@ typedef struct sp__plan_size {
 sp_status sp__schedule_open(const sp__alloc *alloc, const sp__plan_size *size,
                             const int64_t *lengths, const sp__merge *merge,
                             struct sp_schedule **out);
-
 
 /* Opens a pack whose slices begin at place first of its pass. */
 void sp__schedule_begin_pack(struct sp_schedule *s, int pass, int64_t pack, int32_t merge,

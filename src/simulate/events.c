@@ -2,238 +2,224 @@
  * events.c - finds the op order of every stage while it times it.
  *
  * Ops start in the order of time. A free stage runs a backward that is ready,
- * else a forward that is ready and not too far ahead, else it waits for what
- * comes first. Backward first keeps tokens live as shortly as possible; the
- * limit on running ahead bounds what is live beyond the samples that are open:
+ * else a forward that is ready and not too far ahead, else weight gradients that
+ * are due, else it waits for what comes first. Backward first keeps tokens live as
+ * shortly as possible; the limit on running ahead bounds what is live beyond the
+ * samples that are open:
  *
  *     forward k may run if it is needed by the next backward, or if the work of
  *     the forwards after that need, k included, is within
  *     run_ahead * (stages from here to the last) times the largest forward pack.
  *
- * A merged pack is ready when it is next and ready in all its replicas. A stage
- * that chooses it waits for the others; while it waits for a forward, a backward
- * that becomes ready takes it away again. So no two replicas wait for each other:
- * a backward that is ready is the first choice of all its replicas.
+ * With several chunks the first stage alone holds packs back, what it lets in flows
+ * on: of new packs and those that come round again the deepest goes first, which
+ * fills the pipeline soonest (the order of Narayanan et al., arXiv 2104.04473, 2.2.2,
+ * for equal packs). Where a stage takes from another it takes in the order in which
+ * that gave, so that messages between two ranks need no tags. Of backwards the one
+ * that was ready first runs first. Weight gradients go before a forward once so many
+ * are put off that they hold as many tokens as the first stage runs ahead.
+ *
+ * A merged pack is ready when it is next, ready and permitted in all its replicas. A
+ * stage that chooses it waits for the others; while it waits, what comes before it in
+ * the order above takes it away again. That order is the same in all replicas, so no
+ * two wait for each other: the first of all merged packs that are ready is the first
+ * choice of all its replicas.
  */
+#include "simulate/events.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/heap.h"
 #include "base/status.h"
-#include "simulate/machine.h"
-
-#define NO_PASS (-1)
-
-/* A stage of a lane: what it could do, and what it would do next. Input times and
- * the permission are kept up to date by what changes them, not asked for again. */
-typedef struct station {
-    int64_t ready[2];   /* when the input of its next pack is there, by pass */
-    int64_t time;       /* of its next act, SP__NEVER when it knows of none */
-    int64_t window;     /* work that it may run ahead */
-    int32_t permitted;  /* forward packs that it may have run by now */
-    int8_t pass;        /* of its next act */
-    int8_t waiting;     /* pass of the merged pack it waits for, or NO_PASS */
-    int8_t reported[2]; /* whether its next merged pack counts as ready here */
-} station;
-
-/* Where the replicas of a merged pack meet, for each stage. */
-typedef struct meeting {
-    int64_t ready; /* latest input */
-    int32_t reports;
-    int32_t waiting;
-} meeting;
-
-typedef struct greedy {
-    sp__machine machine;
-    station *station;   /* [lanes * pp] */
-    int32_t *best;      /* [lanes] stage that would act first */
-    meeting *meeting;   /* [shared packs * pp] */
-    int64_t *work;      /* [lanes * (forward packs + 1)] prefix sums of forward work */
-    int32_t *needs;     /* [lanes * backward packs] */
-    sp__heap heap;      /* lanes by the time of their best */
-} greedy;
-
-static int64_t stage_of(const greedy *g, int32_t lane, int32_t stage)
-{
-    return (int64_t)lane * g->machine.pp + stage;
-}
-
-static meeting *meeting_of(const greedy *g, int32_t number, int32_t stage)
-{
-    return &g->meeting[(int64_t)number * g->machine.pp + stage];
-}
-
-/* What a forward pack costs on the first stage, exchanges left out. */
-static int64_t forward_cost(const sp__machine *m, int32_t lane, int32_t k)
-{
-    int64_t most = 0;
-
-    for (int32_t copy = 0; copy < m->copies; copy++) {
-        const sp__load *load = sp__machine_packs(m, lane + copy, SP_FORWARD)->load;
-
-        most = sp__max(most, sp__load_cost(m->sim->rates, 0, SP_FORWARD,
-                                           &load[(int64_t)k * m->cp], 1, 0));
-    }
-    return most;
-}
-
-/* Forward work in units that need no stage, and from it the windows. */
-static void measure_work(greedy *g, int32_t lane)
-{
-    const sp__machine *m = &g->machine;
-    const sp__draft *d = m->sim->draft;
-    int64_t *work = g->work + (int64_t)lane * (d->packs[SP_FORWARD] + 1);
-    int64_t largest = 0;
-
-    work[0] = 0;
-    for (int32_t k = 0; k < d->packs[SP_FORWARD]; k++) {
-        int64_t cost = forward_cost(m, lane, k) / 4;
-
-        work[k + 1] = work[k] + cost;
-        largest = sp__max(largest, cost);
-    }
-    for (int32_t s = 0; s < m->pp; s++) {
-        sp__int128 window = (sp__int128)m->sim->run_ahead * (m->pp - s) * largest / 16;
-
-        g->station[stage_of(g, lane, s)].window = window > SP__LONGEST ? SP__LONGEST
-                                                                       : (int64_t)window;
-    }
-    for (int32_t k = 0; k < d->packs[SP_BACKWARD]; k++)
-        g->needs[(int64_t)lane * d->packs[SP_BACKWARD] + k] = sp__machine_needs(m, lane, k);
-}
-
-/* Moves the permission on after the stage's next backward has changed. */
-static void permit(greedy *g, int32_t lane, int32_t stage)
-{
-    const sp__machine *m = &g->machine;
-    const sp__draft *d = m->sim->draft;
-    station *s = &g->station[stage_of(g, lane, stage)];
-    const int64_t *work = g->work + (int64_t)lane * (d->packs[SP_FORWARD] + 1);
-    int32_t b = m->stage[stage_of(g, lane, stage)].next[SP_BACKWARD];
-    int64_t limit = INT64_MAX;
-
-    if (b < d->packs[SP_BACKWARD]) {
-        int32_t needed = g->needs[(int64_t)lane * d->packs[SP_BACKWARD] + b];
-
-        limit = work[needed + 1] + s->window;
-    }
-    while (s->permitted < d->packs[SP_FORWARD] && work[s->permitted + 1] <= limit)
-        s->permitted++;
-}
 
 static void look(greedy *g, int32_t lane, int32_t stage);
 
 /* A merged pack that has become ready in one more replica; the last one wakes all. */
-static void report(greedy *g, int32_t lane, int32_t stage, int pass, int32_t number)
+static void report(greedy *g, const sp__unit *u, int pass, int32_t number)
 {
-    const sp__machine *m = &g->machine;
-    station *s = &g->station[stage_of(g, lane, stage)];
-    int32_t k = m->stage[stage_of(g, lane, stage)].next[pass];
-    const sp__merge *merge = &m->sim->draft->merge[sp__machine_packs(m, lane, pass)->merge[k]];
-    meeting *meet = meeting_of(g, number, stage);
+    const sp__merge *merge = merge_of(g, u, pass);
+    line *here = &g->line[2 * u->index + pass];
+    meeting *meet = meeting_of(g, number, u);
 
-    s->reported[pass] = 1;
-    meet->ready = sp__max(meet->ready, s->ready[pass]);
+    here->reported = 1;
+    meet->ready = sp__max(meet->ready, here->ready);
     if (++meet->reports < merge->replicas)
         return;
     for (int32_t i = 0; i < merge->replicas; i++)
-        if (merge->first - m->first + i != lane)
-            look(g, merge->first - m->first + i, stage);
+        if (merge->first - g->machine.first + i != u->lane)
+            look(g, merge->first - g->machine.first + i, u->stage);
 }
 
-/* When all replicas of a merged pack have its input. */
-static int64_t all_ready(greedy *g, int32_t lane, int32_t stage, int pass, int32_t number)
+/* Since when a unit could run its next pack of a pass, as far as is known. */
+static int64_t possible(greedy *g, const sp__unit *u, int pass)
 {
     const sp__machine *m = &g->machine;
-    int32_t k = m->stage[stage_of(g, lane, stage)].next[pass];
-    const sp__merge *merge = &m->sim->draft->merge[sp__machine_packs(m, lane, pass)->merge[k]];
-
-    if (!g->station[stage_of(g, lane, stage)].reported[pass])
-        report(g, lane, stage, pass, number);
-    return meeting_of(g, number, stage)->reports < merge->replicas
-               ? SP__NEVER : meeting_of(g, number, stage)->ready;
-}
-
-/* When a stage could run its next pack of a pass, as far as is known. */
-static int64_t possible(greedy *g, int32_t lane, int32_t stage, int pass)
-{
-    const sp__stage_state *state = &g->machine.stage[stage_of(g, lane, stage)];
-    const station *s = &g->station[stage_of(g, lane, stage)];
-    int64_t ready = s->ready[pass];
+    line *here = &g->line[2 * u->index + pass];
     int32_t number;
 
-    if (ready == SP__NEVER || (pass == SP_FORWARD && state->next[SP_FORWARD] >= s->permitted))
+    if (here->ready == SP__NEVER ||
+        (pass == SP_FORWARD && m->next[SP_FORWARD][u->index] >= g->permitted[u->index]))
         return SP__NEVER;
-    number = sp__machine_shared(&g->machine, lane, pass, state->next[pass]);
-    if (number >= 0)
-        ready = all_ready(g, lane, stage, pass, number);
-    return sp__max(ready, state->free);
+    number = sp__machine_shared(m, u->lane, pass, m->next[pass][u->index]);
+    if (number < 0)
+        return here->ready;
+    if (!here->reported)
+        report(g, u, pass, number);
+    return meeting_of(g, number, u)->reports < merge_of(g, u, pass)->replicas
+               ? SP__NEVER : meeting_of(g, number, u)->ready;
+}
+
+/* Whether x comes before y where both could run at the same time. */
+static int comes_before(const act *x, const act *y)
+{
+    if (x->pass != y->pass)
+        return x->pass == SP_BACKWARD || (x->pass == SP_FORWARD && y->pass == SP_WEIGHT);
+    if (x->pass == SP_FORWARD)
+        return x->chunk > y->chunk;
+    return x->since < y->since || (x->since == y->since && x->chunk < y->chunk);
+}
+
+static channel *channel_of(const greedy *g, const sp__unit *u, int pass)
+{
+    return &g->channel[2 * ((int64_t)u->lane * g->machine.pp + u->stage) + pass];
+}
+
+/* Whether a unit gets its input from no other stage. */
+static int is_source(const sp__machine *m, const sp__unit *u, int pass)
+{
+    return pass == SP_FORWARD ? u->stage == 0 && u->chunk == 0
+                              : u->stage == m->pp - 1 && u->chunk == m->chunks - 1;
+}
+
+/* Whether a unit's pack is the first that its stage has to take. */
+static int is_first(const greedy *g, const sp__unit *u, int pass)
+{
+    const channel *c;
+
+    if (g->channel == NULL || is_source(&g->machine, u, pass))
+        return 1;
+    c = channel_of(g, u, pass);
+    return c->head < c->tail && c->chunk[c->head] == u->chunk;
+}
+
+/* Takes what a unit could do in a pass, if it is sooner, or comes before. */
+static void consider(greedy *g, const sp__unit *u, int pass, act *best)
+{
+    const station *s = station_of(g, u->lane, u->stage);
+    act now = { SP__NEVER, is_first(g, u, pass) ? possible(g, u, pass) : SP__NEVER, u->chunk,
+                pass };
+
+    if (now.since == SP__NEVER ||
+        (s->waiting.pass != SP__NO_PASS && !comes_before(&now, &s->waiting)))
+        return;
+    now.time = sp__max(now.since, sp__machine_stage(&g->machine, u)->free);
+    if (now.time < best->time || (now.time == best->time && comes_before(&now, best)))
+        *best = now;
+}
+
+/* Weight gradients: in any pause, and before a forward when they are overdue. */
+static void consider_weights(greedy *g, int32_t lane, int32_t stage, act *best)
+{
+    const sp__machine *m = &g->machine;
+    int32_t at = sp__machine_pending(m, lane, stage);
+    int64_t now = m->stage[(int64_t)lane * m->pp + stage].free;
+
+    if (at < 0 || station_of(g, lane, stage)->waiting.pass != SP__NO_PASS)
+        return;
+    if (best->time > now || (best->pass == SP_FORWARD && sp__is_overdue(g, lane, stage))) {
+        int64_t op = ((int64_t)m->first * m->pp + (int64_t)lane * m->copies * m->pp + stage) *
+                     m->out->ops + at;
+
+        *best = (act){ now, now, sp__op_chunk(m->out->op[op]), SP_WEIGHT };
+    }
 }
 
 static void choose(greedy *g, int32_t lane, int32_t stage)
 {
-    station *s = &g->station[stage_of(g, lane, stage)];
-    int64_t backward, forward;
+    const sp__machine *m = &g->machine;
+    act best = { SP__NEVER, SP__NEVER, 0, SP_WEIGHT };
 
-    if (s->waiting == SP_BACKWARD) {
-        s->time = SP__NEVER;
-        return;
+    for (int32_t c = 0; c < m->chunks; c++) {
+        sp__unit u = sp__machine_unit(m, lane, stage, c);
+
+        consider(g, &u, SP_BACKWARD, &best);
+        consider(g, &u, SP_FORWARD, &best);
     }
-    backward = possible(g, lane, stage, SP_BACKWARD);
-    forward = s->waiting == SP_FORWARD ? SP__NEVER : possible(g, lane, stage, SP_FORWARD);
-    s->pass = backward <= forward ? SP_BACKWARD : SP_FORWARD;
-    s->time = sp__min(backward, forward);
+    if (m->sim->draft->flow.split)
+        consider_weights(g, lane, stage, &best);
+    station_of(g, lane, stage)->next = best;
 }
 
 /* Looks again at what a stage would do, and so at what its lane would do first. */
 static void look(greedy *g, int32_t lane, int32_t stage)
 {
-    const station *s = &g->station[stage_of(g, lane, 0)];
+    const station *s = station_of(g, lane, 0);
     int32_t best = 0;
 
     choose(g, lane, stage);
     for (int32_t i = 1; i < g->machine.pp; i++)
-        if (s[i].time < s[best].time)
+        if (s[i].next.time < s[best].next.time)
             best = i;
     g->best[lane] = best;
-    sp__heap_set(&g->heap, lane, s[best].time);
+    sp__heap_set(&g->heap, lane, s[best].next.time);
 }
 
-/* Asks for the input of a stage's next pack if it was not known. */
-static void await(greedy *g, int32_t lane, int32_t stage, int pass)
+/* Asks for the input of a unit's next pack if it was not known. */
+static void await(greedy *g, const sp__unit *u, int pass)
 {
-    station *s = &g->station[stage_of(g, lane, stage)];
+    line *here = &g->line[2 * u->index + pass];
 
-    if (s->ready[pass] == SP__NEVER)
-        s->ready[pass] = sp__machine_ready(&g->machine, lane, stage, pass);
+    if (here->ready == SP__NEVER)
+        here->ready = sp__machine_ready(&g->machine, u, pass);
 }
 
 /* After an op the stage itself and the one that takes its output look again. */
-static void look_around(greedy *g, int32_t lane, int32_t stage, int pass)
+static void look_around(greedy *g, const sp__unit *u, int pass)
 {
-    int32_t taker = pass == SP_FORWARD ? stage + 1 : stage - 1;
+    const sp__machine *m = &g->machine;
+    sp__unit taker;
 
-    await(g, lane, stage, pass);
+    if (pass != SP_WEIGHT)
+        await(g, u, pass);
     if (pass == SP_BACKWARD)
-        permit(g, lane, stage);
-    else if (stage == g->machine.pp - 1)
-        await(g, lane, stage, SP_BACKWARD);
-    if (taker >= 0 && taker < g->machine.pp) {
-        await(g, lane, taker, pass);
-        choose(g, lane, taker);
+        sp__permit(g, u);
+    if (sp__machine_taker(m, u, pass, &taker)) {
+        await(g, &taker, pass);
+        choose(g, taker.lane, taker.stage);
+    } else if (pass == SP_FORWARD) {
+        await(g, u, SP_BACKWARD);
     }
-    look(g, lane, stage);
+    look(g, u->lane, u->stage);
 }
 
-static void run(greedy *g, int32_t lane, int32_t stage, int pass, int64_t start, int64_t cost)
+/* A unit takes its input off its channel and puts its output on the next. */
+static void move_channels(greedy *g, const sp__unit *u, int pass)
 {
-    station *s = &g->station[stage_of(g, lane, stage)];
+    sp__unit taker;
 
-    s->waiting = NO_PASS;
-    s->reported[pass] = 0;
-    s->ready[pass] = SP__NEVER;
-    sp__machine_run(&g->machine, lane, stage, pass,
-                    g->machine.stage[stage_of(g, lane, stage)].next[pass], start, start + cost);
+    if (pass == SP_WEIGHT)
+        return;
+    if (!is_source(&g->machine, u, pass))
+        channel_of(g, u, pass)->head++;
+    if (sp__machine_taker(&g->machine, u, pass, &taker)) {
+        channel *to = channel_of(g, &taker, pass);
+
+        to->chunk[to->tail++] = (uint8_t)taker.chunk;
+    }
+}
+
+static void run(greedy *g, const sp__unit *u, int pass, int64_t start, int64_t cost)
+{
+    sp__machine *m = &g->machine;
+
+    station_of(g, u->lane, u->stage)->waiting.pass = SP__NO_PASS;
+    if (pass != SP_WEIGHT)
+        g->line[2 * u->index + pass] = (line){ SP__NEVER, 0 };
+    if (pass != SP_FORWARD && m->sim->draft->flow.split)
+        sp__put_off(g, u, pass, m->next[pass][u->index]);
+    if (m->chunks > 1)
+        move_channels(g, u, pass);
+    sp__machine_run(m, u, pass, start, start + cost);
 }
 
 static sp_status check_time(int64_t start, int64_t cost)
@@ -244,58 +230,78 @@ static sp_status check_time(int64_t start, int64_t cost)
 }
 
 /* A stage comes to the meeting of a merged pack; the last to come starts it. */
-static sp_status meet(greedy *g, int32_t lane, int32_t stage, int pass, int32_t number, int64_t now)
+static sp_status meet(greedy *g, const sp__unit *u, const act *now, int32_t number)
 {
-    const sp__machine *m = &g->machine;
-    int32_t k = m->stage[stage_of(g, lane, stage)].next[pass];
-    const sp__merge *merge = &m->sim->draft->merge[sp__machine_packs(m, lane, pass)->merge[k]];
-    int32_t first = merge->first - m->first;
+    const sp__merge *merge = merge_of(g, u, now->pass);
     int64_t cost;
 
-    g->station[stage_of(g, lane, stage)].waiting = (int8_t)pass;
-    if (++meeting_of(g, number, stage)->waiting < merge->replicas) {
-        look(g, lane, stage);
+    station_of(g, u->lane, u->stage)->waiting = *now;
+    if (++meeting_of(g, number, u)->waiting < merge->replicas) {
+        look(g, u->lane, u->stage);
         return SP_OK;
     }
-    cost = sp__machine_cost(m, lane, stage, pass, k);
-    SP_TRY(check_time(now, cost));
-    for (int32_t i = 0; i < merge->replicas; i++)
-        run(g, first + i, stage, pass, now, cost);
-    for (int32_t i = 0; i < merge->replicas; i++)
-        look_around(g, first + i, stage, pass);
+    cost = sp__machine_cost(&g->machine, u, now->pass);
+    SP_TRY(check_time(now->time, cost));
+    for (int32_t i = 0; i < merge->replicas; i++) {
+        sp__unit one = member(g, merge, i, u);
+
+        run(g, &one, now->pass, now->time, cost);
+    }
+    for (int32_t i = 0; i < merge->replicas; i++) {
+        sp__unit one = member(g, merge, i, u);
+
+        look_around(g, &one, now->pass);
+    }
     return SP_OK;
 }
 
-/* A stage that waited for a forward turns to a backward. */
+/* A stage that waited turns to something that comes before. */
 static void leave_meeting(greedy *g, int32_t lane, int32_t stage)
 {
     const sp__machine *m = &g->machine;
-    station *s = &g->station[stage_of(g, lane, stage)];
-    int32_t k;
+    act *waiting = &station_of(g, lane, stage)->waiting;
+    sp__unit u;
 
-    if (s->waiting == NO_PASS)
+    if (waiting->pass == SP__NO_PASS)
         return;
-    k = m->stage[stage_of(g, lane, stage)].next[s->waiting];
-    meeting_of(g, sp__machine_shared(m, lane, s->waiting, k), stage)->waiting--;
-    s->waiting = NO_PASS;
+    u = sp__machine_unit(m, lane, stage, waiting->chunk);
+    meeting_of(g, sp__machine_shared(m, lane, waiting->pass, m->next[waiting->pass][u.index]), &u)
+        ->waiting--;
+    waiting->pass = SP__NO_PASS;
 }
 
-static sp_status act(greedy *g, int32_t lane, int32_t stage)
+static sp_status take_turn(greedy *g, int32_t lane, int32_t stage)
 {
     const sp__machine *m = &g->machine;
-    station *s = &g->station[stage_of(g, lane, stage)];
-    int64_t now = s->time, cost;
-    int pass = s->pass;
-    int32_t k = m->stage[stage_of(g, lane, stage)].next[pass];
-    int32_t number = sp__machine_shared(m, lane, pass, k);
+    act now = station_of(g, lane, stage)->next;
+    sp__unit u = sp__machine_unit(m, lane, stage, now.chunk);
+    int32_t number = sp__machine_shared(m, lane, now.pass, m->next[now.pass][u.index]);
+    int64_t cost;
 
     leave_meeting(g, lane, stage);
     if (number >= 0)
-        return meet(g, lane, stage, pass, number, now);
-    cost = sp__machine_cost(m, lane, stage, pass, k);
-    SP_TRY(check_time(now, cost));
-    run(g, lane, stage, pass, now, cost);
-    look_around(g, lane, stage, pass);
+        return meet(g, &u, &now, number);
+    cost = sp__machine_cost(m, &u, now.pass);
+    SP_TRY(check_time(now.time, cost));
+    run(g, &u, now.pass, now.time, cost);
+    look_around(g, &u, now.pass);
+    return SP_OK;
+}
+
+static sp_status open_channels(greedy *g, sp__arena *scratch)
+{
+    const sp__machine *m = &g->machine;
+    int64_t stages = (int64_t)m->lanes * m->pp;
+
+    g->channel = NULL;
+    if (m->chunks == 1)
+        return SP_OK;
+    SP_TAKE(scratch, g->channel, 2 * stages);
+    for (int64_t i = 0; i < 2 * stages; i++) {
+        g->channel[i].head = g->channel[i].tail = 0;
+        SP_TAKE(scratch, g->channel[i].chunk,
+                (int64_t)m->chunks * m->sim->draft->packs[i % 2]);
+    }
     return SP_OK;
 }
 
@@ -303,37 +309,54 @@ static sp_status open_greedy(greedy *g, sp__arena *scratch)
 {
     const sp__machine *m = &g->machine;
     const sp__draft *d = m->sim->draft;
-    int64_t meetings = (int64_t)m->shared_packs * m->pp;
+    int64_t stages = (int64_t)m->lanes * m->pp, units = stages * m->chunks;
+    int64_t meetings = (int64_t)m->shared_packs * m->pp * m->chunks;
 
-    SP_TAKE(scratch, g->station, (int64_t)m->lanes * m->pp);
+    SP_TAKE(scratch, g->station, stages);
+    SP_TAKE(scratch, g->line, 2 * units);
+    SP_TAKE(scratch, g->permitted, units);
+    SP_TAKE(scratch, g->window, units);
+    SP_TAKE(scratch, g->put_off, stages);
     SP_TAKE(scratch, g->best, m->lanes);
     SP_TAKE(scratch, g->meeting, meetings);
-    SP_TAKE(scratch, g->work, m->lanes * ((int64_t)d->packs[SP_FORWARD] + 1));
+    SP_TAKE(scratch, g->work[SP_FORWARD], m->lanes * ((int64_t)d->packs[SP_FORWARD] + 1));
+    if (d->flow.split)
+        SP_TAKE(scratch, g->work[SP_BACKWARD], m->lanes * ((int64_t)d->packs[SP_BACKWARD] + 1));
     SP_TAKE(scratch, g->needs, m->lanes * (int64_t)d->packs[SP_BACKWARD]);
     SP_TAKE(scratch, g->heap.key, m->lanes);
     SP_TAKE(scratch, g->heap.order, m->lanes);
     SP_TAKE(scratch, g->heap.where, m->lanes);
+    SP_TRY(open_channels(g, scratch));
     memset(g->meeting, 0, (size_t)meetings * sizeof *g->meeting);
+    memset(g->put_off, 0, (size_t)stages * sizeof *g->put_off);
+    memset(g->permitted, 0, (size_t)units * sizeof *g->permitted);
+    for (int64_t i = 0; i < 2 * units; i++)
+        g->line[i] = (line){ SP__NEVER, 0 };
     g->heap.count = m->lanes;
     return SP_OK;
 }
 
-/* Only the first stage can act at first. */
+/* Only the first virtual stage can act at first. */
 static void start_lanes(greedy *g)
 {
     const sp__machine *m = &g->machine;
+    const act nothing = { SP__NEVER, SP__NEVER, 0, SP__NO_PASS };
 
     for (int64_t i = 0; i < (int64_t)m->lanes * m->pp; i++)
-        g->station[i] = (station){ .ready = { SP__NEVER, SP__NEVER }, .time = SP__NEVER,
-                                   .waiting = NO_PASS };
+        g->station[i] = (station){ nothing, nothing };
     for (int32_t r = 0; r < m->lanes; r++)
         g->heap.key[r] = SP__NEVER;
     sp__heap_build(&g->heap);
     for (int32_t r = 0; r < m->lanes; r++) {
-        measure_work(g, r);
-        for (int32_t s = 0; s < m->pp; s++)
-            permit(g, r, s);
-        await(g, r, 0, SP_FORWARD);
+        sp__unit first = sp__machine_unit(m, r, 0, 0);
+
+        sp__measure_ahead(g, r);
+        for (int32_t u = 0; u < m->pp * m->chunks; u++) {
+            sp__unit unit = sp__machine_unit(m, r, u % m->pp, u / m->pp);
+
+            sp__permit(g, &unit);
+        }
+        await(g, &first, SP_FORWARD);
     }
     for (int32_t r = 0; r < m->lanes; r++)
         look(g, r, 0);
@@ -366,7 +389,7 @@ static sp_status run_lanes(const sp__sim *sim, int32_t first, int32_t lanes, sp_
 
         if (g.heap.key[lane] == SP__NEVER)
             return check_finished(&g);
-        SP_TRY(act(&g, lane, g.best[lane]));
+        SP_TRY(take_turn(&g, lane, g.best[lane]));
     }
 }
 

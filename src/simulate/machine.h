@@ -10,10 +10,18 @@
 #define SP__NEVER INT64_MAX
 
 typedef struct sp__stage_state {
-    int64_t free;      /* end of the last op */
-    int32_t next[2];   /* next pack of each pass */
+    int64_t free;      /* when the next op can start: the end of the last one, or of what it
+                          sent where sends block */
+    int64_t link;      /* when the stage's link has sent all, where sends queue */
     int32_t done;      /* ops recorded */
+    int32_t weighed;   /* index of the op behind the last backward whose weights are done */
 } sp__stage_state;
+
+/* A chunk of a stage in a lane. */
+typedef struct sp__unit {
+    int32_t lane, stage, chunk;
+    int64_t index;     /* among all chunks of the lanes' stages */
+} sp__unit;
 
 typedef struct sp__machine {
     const sp__sim *sim;
@@ -21,10 +29,12 @@ typedef struct sp__machine {
     int32_t first, lanes;   /* the lanes that run together */
     int32_t copies;         /* replicas that each lane stands for: all of them in lockstep,
                                when there is one lane; else 1 */
-    int32_t pp, cp;
+    int32_t pp, cp, chunks;
     int32_t free_links;     /* hand-overs take no time on this device */
     sp__stage_state *stage; /* [lanes * pp] */
-    int64_t *end[2];        /* [lanes * pp * packs] end of each pack that has run */
+    int32_t *next[3];       /* [lanes * pp * chunks] next pack of each pass */
+    int64_t *end[2];        /* [lanes * pp * chunks * packs] end of each pack that has run */
+    int64_t *there[2];      /* the same: when the neighbour has it; end where links are free */
     int64_t *live_tokens;   /* [lanes * copies * pp * cp] */
     int64_t *live_bytes;
     int32_t *shared[2];     /* [lanes * packs] number of a merged pack, -1 for others;
@@ -36,20 +46,36 @@ typedef struct sp__machine {
 sp_status sp__machine_start(sp__machine *m, const sp__sim *sim, int32_t first, int32_t lanes,
                             sp__arena *scratch, sp__timeline *out);
 
-/* Runs pack k of a pass on a stage from start to end. Lanes count from first. */
-void sp__machine_run(sp__machine *m, int32_t lane, int32_t stage, int pass, int32_t k,
-                     int64_t start, int64_t end);
+static inline sp__unit sp__machine_unit(const sp__machine *m, int32_t lane, int32_t stage,
+                                        int32_t chunk)
+{
+    return (sp__unit){ lane, stage, chunk, ((int64_t)lane * m->pp + stage) * m->chunks + chunk };
+}
 
-/* Time a pack takes on a stage: its slowest rank, and for a merged pack the
- * slowest of all members. -1 when it does not fit. */
-int64_t sp__machine_cost(const sp__machine *m, int32_t lane, int32_t stage, int pass, int32_t k);
+static inline sp__stage_state *sp__machine_stage(const sp__machine *m, const sp__unit *u)
+{
+    return &m->stage[(int64_t)u->lane * m->pp + u->stage];
+}
+
+/* Runs the next pack of a pass on a unit from start to end. Lanes count from first. */
+void sp__machine_run(sp__machine *m, const sp__unit *unit, int pass, int64_t start, int64_t end);
+
+/* Time the next pack of a pass takes on a unit: its slowest rank, and for a merged
+ * pack the slowest of all members. -1 when it does not fit. */
+int64_t sp__machine_cost(const sp__machine *m, const sp__unit *unit, int pass);
 
 /* Last forward pack that backward pack k of a lane waits for. */
 int32_t sp__machine_needs(const sp__machine *m, int32_t lane, int32_t k);
 
-/* When the input of a stage's next pack of a pass is there, SP__NEVER when that
+/* When the input of a unit's next pack of a pass is there, SP__NEVER when that
  * is not known yet or the pass is finished. */
-int64_t sp__machine_ready(const sp__machine *m, int32_t lane, int32_t stage, int pass);
+int64_t sp__machine_ready(const sp__machine *m, const sp__unit *unit, int pass);
+
+/* The unit that takes what a unit gives in a pass; 0 when there is none. */
+int sp__machine_taker(const sp__machine *m, const sp__unit *unit, int pass, sp__unit *taker);
+
+/* Backward op whose weight gradients a stage would compute next, -1 when there is none. */
+int32_t sp__machine_pending(const sp__machine *m, int32_t lane, int32_t stage);
 
 static inline const sp__packs *sp__machine_packs(const sp__machine *m, int32_t lane, int pass)
 {
@@ -58,7 +84,7 @@ static inline const sp__packs *sp__machine_packs(const sp__machine *m, int32_t l
 
 static inline int32_t sp__machine_shared(const sp__machine *m, int32_t lane, int pass, int32_t k)
 {
-    return m->shared[pass] == NULL
+    return pass == SP_WEIGHT || m->shared[pass] == NULL
                ? -1 : m->shared[pass][(int64_t)lane * m->sim->draft->packs[pass] + k];
 }
 

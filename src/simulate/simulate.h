@@ -10,21 +10,26 @@
 #define SP_SIMULATE_SIMULATE_H
 
 #include "base/workers.h"
-#include "cost/memory.h"
+#include "cost/target.h"
 #include "schedule/schedule.h"
 
 /* The machine and the plan to run on it. */
 typedef struct sp__sim {
     const sp__rates *rates;
-    const sp__stage_memory *memory; /* [pp] */
+    const sp__stage_memory *memory; /* [pp * chunks] */
     const sp__shape *shape;
     const sp__draft *draft;
     int32_t first_lane;  /* replica that the draft's lane 0 is */
     int64_t run_ahead;   /* greedy: forward packs a stage may run ahead, in sixteenths, for each
                             stage from it to the last */
     const sp__workers *workers; /* their arenas are scratch */
+    uint8_t *cause;      /* [dp * pp * ops] what each op waited for, or NULL: bits of SP__CAUSE */
     int32_t lockstep;    /* 1: pack k of a pass runs on a stage in all replicas at once */
 } sp__sim;
+
+/* What let an op start when it did: both, or in a merge neither of one replica's. */
+#define SP__CAUSE_STAGE 1 /* the stage was free no sooner */
+#define SP__CAUSE_INPUT 2 /* its input was there no sooner */
 
 /* Finds the order of every stage and times it; the timeline's arrays are there. */
 sp_status sp__simulate_greedy(const sp__sim *sim, sp__timeline *out);
@@ -33,12 +38,17 @@ sp_status sp__simulate_greedy(const sp__sim *sim, sp__timeline *out);
  * be run: the ops wait for each other in a ring. */
 sp_status sp__simulate_order(const sp__sim *sim, sp__timeline *out);
 
-/* Writes the 1F1B order of every stage: pp - 1 - stage forwards, then one forward
- * and one backward in turn (Narayanan et al., arXiv 2104.04473, 2.2.1). Both
- * passes have the same packs. */
+/* Writes the order of the literature for every stage: 1F1B, interleaved or zero
+ * bubble, as the draft's flow says (orders.c). Both passes have the same packs, with
+ * several chunks in multiples of pp. */
 void sp__order_1f1b(const sp__draft *draft, int32_t pp, sp__timeline *out);
 
 /* Largest end of a timeline. */
 int64_t sp__makespan(const sp__sim *sim, const sp__timeline *timeline);
+
+/* When a stage has reduced its gradients (into reduced), stepped and gathered, in ps;
+ * sync is the stage's. All replicas reduce together. */
+int64_t sp__finish(const sp__sim *sim, const sp__timeline *timeline, const sp__sync *sync,
+                   int32_t stage, int64_t *reduced);
 
 #endif

@@ -5,91 +5,105 @@
  * machine's. A plan that does not fit the memory is simulated all the same: the
  * stats show by how much.
  */
+#include "simulate/simulation.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/abi.h"
 #include "base/status.h"
-#include "cost/target.h"
 #include "schedule/writer.h"
-#include "simulate/simulate.h"
-#include "simulate/stats.h"
 
-struct sp_simulation {
-    sp__alloc alloc;
-    sp__shape shape;
-    sp__timeline timeline;
-    sp_stats stats;
-};
-
-static sp_status open_simulation(const sp_schedule *schedule, sp_simulation **out)
+static sp_status alloc_timeline(sp_simulation *sim, const sp_schedule *schedule)
 {
     int64_t stages = (int64_t)schedule->shape.degree[SP__DP] * schedule->shape.degree[SP__PP];
     int64_t ops = stages * schedule->timeline.ops;
-    sp_simulation *sim = sp__alloc_zeroed(&schedule->alloc, 1, sizeof *sim);
-    sp__timeline *t;
+    sp__timeline *t = &sim->timeline;
 
-    if (sim == NULL)
-        return sp__fail_memory();
-    sim->alloc = schedule->alloc;
-    sim->shape = schedule->shape;
-    t = &sim->timeline;
     t->ops = schedule->timeline.ops;
     t->op = sp__alloc_array(&sim->alloc, ops, sizeof *t->op);
     t->start = sp__alloc_array(&sim->alloc, ops, sizeof *t->start);
     t->end = sp__alloc_array(&sim->alloc, ops, sizeof *t->end);
     t->stage = sp__alloc_array(&sim->alloc, stages * sim->shape.degree[SP__CP], sizeof *t->stage);
-    if (t->op == NULL || t->start == NULL || t->end == NULL || t->stage == NULL) {
-        sp_simulation_destroy(sim);
+    if (t->op == NULL || t->start == NULL || t->end == NULL || t->stage == NULL)
         return sp__fail_memory();
-    }
     memcpy(t->op, schedule->timeline.op, (size_t)ops * sizeof *t->op);
+    return SP_OK;
+}
+
+static sp_status open_simulation(const sp_schedule *schedule, const sp_model *model,
+                                 const sp_device *device, sp_simulation **out)
+{
+    sp_simulation *sim = sp__alloc_zeroed(&schedule->alloc, 1, sizeof *sim);
+    sp_status status;
+
+    if (sim == NULL)
+        return sp__fail_memory();
+    sim->alloc = schedule->alloc;
+    sim->shape = schedule->shape;
+    sp__arena_init(&sim->arena, &sim->alloc);
+    status = sp__target_init(&sim->target, model, device, &sim->shape, schedule->flow.chunks,
+                             &sim->alloc);
+    if (status == SP_OK)
+        status = alloc_timeline(sim, schedule);
+    if (status != SP_OK) {
+        sp_simulation_destroy(sim);
+        return status;
+    }
     *out = sim;
     return SP_OK;
 }
 
-static sp_status run(sp_simulation *simulation, const sp_schedule *schedule,
-                     const sp__target *target, int64_t memory, sp__arena *scratch)
+/* The draft borrows its merges from the schedule, which may go. */
+static sp_status keep_merges(sp_simulation *s, const sp_schedule *schedule)
+{
+    SP_TAKE(&s->arena, s->draft.merge, schedule->merges);
+    if (schedule->merges > 0)
+        memcpy(s->draft.merge, schedule->merge, (size_t)schedule->merges * sizeof *schedule->merge);
+    return SP_OK;
+}
+
+static sp_status run(sp_simulation *s, const sp_schedule *schedule, int64_t memory,
+                     sp__arena *scratch)
 {
     sp__workers workers = { scratch, 1 };
-    sp__sim sim = { .rates = &target->rates, .memory = target->memory, .shape = &schedule->shape,
-                    .lockstep = schedule->lockstep, .workers = &workers };
+    sp__sim sim = { .rates = &s->target.rates, .memory = s->target.memory, .shape = &s->shape,
+                    .lockstep = schedule->lockstep, .workers = &workers, .draft = &s->draft };
     sp__totals totals;
-    sp__draft draft;
 
-    SP_TRY(sp__batch_totals(&target->rates.attention, schedule->lengths, schedule->count, &totals));
-    SP_TRY(sp__draft_from_schedule(schedule, &target->rates.attention, scratch, &draft));
-    sim.draft = &draft;
-    SP_TRY(sp__simulate_order(&sim, &simulation->timeline));
-    return sp__stats_fill(&sim, &simulation->timeline, schedule->lengths, schedule->count, memory,
-                          &simulation->stats);
+    SP_TRY(sp__batch_totals(&s->target.rates.attention, schedule->lengths, schedule->count,
+                            &totals));
+    SP_TRY(sp__draft_from_schedule(schedule, &s->target.rates.attention, &s->arena, &s->draft));
+    SP_TRY(keep_merges(s, schedule));
+    SP_TAKE(scratch, sim.cause, (int64_t)s->draft.lanes * s->target.rates.pp * s->timeline.ops);
+    SP_TRY(sp__simulate_order(&sim, &s->timeline));
+    SP_TRY(sp__stats_fill(&sim, &s->timeline, schedule->lengths, schedule->count, memory,
+                          &s->stats));
+    sp__stats_step(&sim, &s->timeline, &s->target, &totals, s->shape.size, &s->stats);
+    s->lockstep = schedule->lockstep;
+    return sp__find_path(s, sim.cause, scratch);
 }
 
 sp_status sp_simulate(const sp_schedule *schedule, const sp_model *model, const sp_device *device,
                       sp_simulation **out)
 {
     sp_simulation *simulation = NULL;
-    sp__target target;
     sp__arena scratch;
     sp_status status;
 
     if (schedule == NULL || model == NULL || device == NULL || out == NULL)
         return sp__fail_null(schedule == NULL ? "schedule" : model == NULL ? "model"
                              : device == NULL ? "device" : "out");
-    SP_TRY(sp__target_init(&target, model, device, &schedule->shape, &schedule->alloc));
-    status = open_simulation(schedule, &simulation);
-    if (status == SP_OK) {
-        sp__arena_init(&scratch, &schedule->alloc);
-        status = run(simulation, schedule, &target,
-                     sp__device_value(device, SP_DEVICE_MEMORY_BYTES), &scratch);
-        sp__arena_destroy(&scratch);
-        if (status != SP_OK)
-            sp_simulation_destroy(simulation);
+    SP_TRY(open_simulation(schedule, model, device, &simulation));
+    sp__arena_init(&scratch, &schedule->alloc);
+    status = run(simulation, schedule, sp__device_value(device, SP_DEVICE_MEMORY_BYTES), &scratch);
+    sp__arena_destroy(&scratch);
+    if (status != SP_OK) {
+        sp_simulation_destroy(simulation);
+        return status;
     }
-    sp__target_free(&target, &schedule->alloc);
-    if (status == SP_OK)
-        *out = simulation;
-    return status;
+    *out = simulation;
+    return SP_OK;
 }
 
 void sp_simulation_destroy(sp_simulation *simulation)
@@ -103,10 +117,12 @@ void sp_simulation_destroy(sp_simulation *simulation)
     sp__free(&alloc, simulation->timeline.start);
     sp__free(&alloc, simulation->timeline.end);
     sp__free(&alloc, simulation->timeline.stage);
+    sp__target_free(&simulation->target, &alloc);
+    sp__arena_destroy(&simulation->arena);
     sp__free(&alloc, simulation);
 }
 
-static sp_status check_rank(const sp_simulation *simulation, int32_t rank)
+sp_status sp__check_simulation(const sp_simulation *simulation, int32_t rank)
 {
     if (simulation == NULL)
         return sp__fail_null("simulation");
@@ -122,7 +138,7 @@ sp_status sp_simulation_op(const sp_simulation *simulation, int32_t rank, int32_
     const sp__shape *shape;
     int64_t at;
 
-    SP_TRY(check_rank(simulation, rank));
+    SP_TRY(sp__check_simulation(simulation, rank));
     if (start_ps == NULL || end_ps == NULL)
         return sp__fail_null(start_ps == NULL ? "start_ps" : "end_ps");
     if (index < 0 || index >= simulation->timeline.ops)
@@ -138,7 +154,7 @@ sp_status sp_simulation_op(const sp_simulation *simulation, int32_t rank, int32_
 
 sp_status sp_simulation_stage(const sp_simulation *simulation, int32_t rank, sp_stage_view *view)
 {
-    SP_TRY(check_rank(simulation, rank));
+    SP_TRY(sp__check_simulation(simulation, rank));
     return sp__timeline_stage(&simulation->timeline, &simulation->shape, rank, view);
 }
 

@@ -34,15 +34,32 @@ sp_status sp__batch_totals(const sp__attention *attention, const int64_t *length
     return SP_OK;
 }
 
+/* Work of both passes on a virtual stage, in fixed point; compute leaves collectives
+ * out. */
+static sp__int128 work_of(const sp__stage_rates *r, const sp__totals *totals, int compute_only)
+{
+    const sp__rate *f = &r->pass[SP_FORWARD], *b = &r->pass[SP_BACKWARD];
+    int64_t token = compute_only ? f->compute + b->compute : f->token + b->token;
+
+    return (sp__int128)token * totals->tokens + (sp__int128)(f->pair + b->pair) * totals->pairs;
+}
+
+/* The same of a stage, shared by sharers and rounded up to picoseconds. */
+static sp__int128 stage_work(const sp__rates *rates, int32_t stage, const sp__totals *totals,
+                             int32_t sharers, int compute_only)
+{
+    sp__int128 work = 0;
+
+    for (int32_t u = stage; u < rates->stages; u += rates->pp)
+        work += work_of(&rates->stage[u], totals, compute_only);
+    return ((work >> SP__COST_BITS) + sharers - 1) / sharers;
+}
+
 int64_t sp__ideal_stage(const sp__rates *rates, int32_t stage, const sp__totals *totals,
                         int32_t sharers)
 {
-    const sp__rate *f = &rates->stage[stage].pass[SP_FORWARD];
-    const sp__rate *b = &rates->stage[stage].pass[SP_BACKWARD];
-    sp__int128 work = (sp__int128)(f->compute + b->compute) * totals->tokens +
-                      (sp__int128)(f->pair + b->pair) * totals->pairs;
+    sp__int128 work = stage_work(rates, stage, totals, sharers, 1);
 
-    work = ((work >> SP__COST_BITS) + sharers - 1) / sharers;
     return work > SP__LONGEST ? -1 : (int64_t)work;
 }
 
@@ -51,7 +68,7 @@ sp_status sp__ideal(const sp__rates *rates, const sp__totals *totals, int32_t sh
 {
     int64_t most = 0;
 
-    for (int32_t s = 0; s < rates->stages; s++) {
+    for (int32_t s = 0; s < rates->pp; s++) {
         int64_t here = sp__ideal_stage(rates, s, totals, sharers);
 
         if (here < 0)
@@ -69,20 +86,35 @@ static int64_t smallest_pack(const sp__rate *r)
     return sp__max(sp__fixed_cost(r->token, 1, r->pair, 1) + r->half, r->floor) + r->fixed;
 }
 
-static int64_t bound_of(const sp__rates *rates, const sp__totals *totals, int32_t sharers)
+/* What a pack of one token costs on a stage before and after its compute. */
+static int64_t overhead(const sp__rates *rates, int32_t stage, int rate)
 {
-    int64_t most = 0, way = 0;
+    int64_t sum = 0;
 
-    for (int32_t s = 0; s < rates->stages; s++) {
-        const sp__rate *f = &rates->stage[s].pass[SP_FORWARD];
-        const sp__rate *b = &rates->stage[s].pass[SP_BACKWARD];
-        sp__int128 work = (sp__int128)(f->token + b->token) * totals->tokens +
-                          (sp__int128)(f->pair + b->pair) * totals->pairs;
+    for (int32_t u = stage; u < rates->stages; u += rates->pp)
+        sum += rates->stage[u].pass[rate].half + rates->stage[u].pass[rate].fixed;
+    return sum;
+}
 
-        work = ((work >> SP__COST_BITS) + sharers - 1) / sharers + f->half + f->fixed + b->half +
-               b->fixed + way;
+/* Weight gradients of a stage need not be done before its last gradients go back. */
+static int64_t bound_of(const sp__rates *rates, const sp__flow *flow, const sp__totals *totals,
+                        int32_t sharers)
+{
+    int64_t most = 0, forward = 0, back = 0;
+    int input = flow->split ? SP__INPUT : SP_BACKWARD;
+
+    for (int32_t s = 0; s < rates->pp; s++) {
+        sp__int128 work = stage_work(rates, s, totals, sharers, 0) + forward +
+                          overhead(rates, s, SP_FORWARD) + overhead(rates, s, input);
+        sp__int128 weights = 0;
+
+        for (int32_t u = s; flow->split && u < rates->stages; u += rates->pp)
+            weights += (sp__int128)rates->stage[u].pass[SP_WEIGHT].token * totals->tokens;
+        weights = (weights >> SP__COST_BITS) / sharers;
+        work += sp__max(flow->split ? overhead(rates, s, SP_WEIGHT) : 0, back - (int64_t)weights);
         most = sp__max(most, work > SP__LONGEST ? SP__LONGEST : (int64_t)work);
-        way += smallest_pack(f) + smallest_pack(b);
+        forward += smallest_pack(&rates->stage[s].pass[SP_FORWARD]);
+        back += smallest_pack(&rates->stage[s].pass[input]);
     }
     return most;
 }
@@ -90,7 +122,7 @@ static int64_t bound_of(const sp__rates *rates, const sp__totals *totals, int32_
 /* Compares replicas on the stage with the most work, and stages. */
 static void compare_loads(const sp__sim *sim, const sp__timeline *t, sp_stats *out)
 {
-    int32_t pp = sim->rates->stages, cp = sim->draft->cp, lanes = sim->draft->lanes;
+    int32_t pp = sim->rates->pp, cp = sim->draft->cp, lanes = sim->draft->lanes;
     sp__int128 all = 0;
     int64_t most_stage = -1, dp_excess = 0;
 
@@ -146,7 +178,7 @@ static void compare_packs(const sp__sim *sim, int pass, int64_t *excess, int64_t
 
 static void peaks(const sp__sim *sim, const sp__timeline *t, sp_stats *out)
 {
-    int64_t devices = (int64_t)sim->draft->lanes * sim->rates->stages * sim->draft->cp;
+    int64_t devices = (int64_t)sim->draft->lanes * sim->rates->pp * sim->draft->cp;
 
     for (int64_t i = 0; i < devices; i++) {
         out->peak_bytes = sp__max(out->peak_bytes, t->stage[i].peak_bytes);
@@ -168,6 +200,37 @@ static int64_t count_slices(const sp__draft *d)
     return slices;
 }
 
+/* Quotient of what fits and a time, for people. */
+static int64_t per_second(sp__int128 amount, int64_t ps)
+{
+    sp__int128 rate = ps > 0 ? amount * 1000000000000 / ps : 0;
+
+    return rate > INT64_MAX ? INT64_MAX : (int64_t)rate;
+}
+
+/* 10^9 FLOPs forward and twice that backward. */
+static int64_t gigaflops(const sp__target *target, const sp__totals *totals)
+{
+    sp__int128 linear = target->token_flops * 3 / 1000 * totals->tokens / 1000000;
+    sp__int128 attention = target->pair_flops * 3 * totals->pairs / 1000000000;
+
+    return linear + attention > INT64_MAX ? INT64_MAX : (int64_t)(linear + attention);
+}
+
+void sp__stats_step(const sp__sim *sim, const sp__timeline *t, const sp__target *target,
+                    const sp__totals *totals, int32_t devices, sp_stats *out)
+{
+    int64_t reduced;
+
+    out->step_ps = out->makespan_ps;
+    for (int32_t s = 0; s < sim->rates->pp; s++)
+        out->step_ps = sp__max(out->step_ps, sp__finish(sim, t, &target->sync[s], s, &reduced));
+    out->tokens_per_s = per_second(totals->tokens, out->step_ps);
+    out->model_gflop = gigaflops(target, totals);
+    out->device_gflops = per_second(out->model_gflop, out->step_ps) / devices;
+    out->mfu_ppm = sp__mul_div(out->device_gflops, 1000000000000000, target->peak);
+}
+
 sp_status sp__stats_fill(const sp__sim *sim, const sp__timeline *t, const int64_t *lengths,
                          int32_t samples, int64_t memory, sp_stats *out)
 {
@@ -185,7 +248,7 @@ sp_status sp__stats_fill(const sp__sim *sim, const sp__timeline *t, const int64_
     s.forward_packs = d->packs[SP_FORWARD];
     s.backward_packs = d->packs[SP_BACKWARD];
     s.makespan_ps = sp__makespan(sim, t);
-    s.bound_ps = sp__max(bound_of(sim->rates, &totals, d->lanes * d->cp), s.ideal_ps);
+    s.bound_ps = sp__max(bound_of(sim->rates, &d->flow, &totals, d->lanes * d->cp), s.ideal_ps);
     s.ratio_ppm = s.ideal_ps > 0 ? sp__mul_div(s.makespan_ps, 1000000, s.ideal_ps) : 1000000;
     s.memory_bytes = memory;
     compare_loads(sim, t, &s);

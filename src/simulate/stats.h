@@ -26,6 +26,11 @@ int64_t sp__ideal_stage(const sp__rates *rates, int32_t stage, const sp__totals 
 sp_status sp__ideal(const sp__rates *rates, const sp__totals *totals, int32_t sharers,
                     int64_t *out);
 
+/* Fills what follows from the step as a whole: its end, throughput and utilisation on
+ * that many devices. The rest of stats is there. */
+void sp__stats_step(const sp__sim *sim, const sp__timeline *timeline, const sp__target *target,
+                    const sp__totals *totals, int32_t devices, sp_stats *stats);
+
 /* Fills stats of a draft whose timeline is done; memory is the cap. */
 sp_status sp__stats_fill(const sp__sim *sim, const sp__timeline *timeline,
                          const int64_t *lengths, int32_t samples, int64_t memory, sp_stats *out);

@@ -115,7 +115,7 @@ works help_names_every_verb "simulate" --help
 works help_of_a_verb_lists_its_options "--memory-gb G" help plan
 works a_verb_takes_help "--memory-gb G" plan --help
 works version_is_printed "slimpack 1." --version
-for verb in plan compare check simulate generate params; do
+for verb in plan compare check simulate fit generate params; do
     works "help_of_${verb}_works" "usage: slimpack $verb" help $verb
 done
 run
@@ -322,6 +322,95 @@ works params_lists_device_presets "h100" params device
 works params_gives_value_names "slimpack,uniform-slice,balanced-pack,fixed-pack" params
 fails params_of_an_unknown_table_suggests 2 "did you mean 'planner'?" params planer
 
+# ---- fit
+
+# slices FILE COMMAND : a grid of slices, timed by known costs; the command changes $3 or $4
+slices() {
+    awk 'BEGIN {
+        print "start,length,forward_s,backward_s"
+        for (start = 0; start < 40000; start = start * 4 + 1000)
+            for (length_ = 100; length_ < 20000; length_ *= 3) {
+                pairs = length_ * start + length_ * (length_ + 1) / 2
+                printf "%d,%d,%.12g,%.12g\n", start, length_,
+                       4 * (30e-9 * length_ + 6e-13 * pairs + 50e-6),
+                       4 * (62e-9 * length_ + 15e-13 * pairs + 90e-6)
+            }
+    }' | awk -F, -v OFS=, "$2" >"$1"
+}
+
+slices times.csv '{ print }'
+works fit_finds_known_costs "mean error    0.00 %" fit times.csv --layers 4
+for line in forward_token_as=30000000000 forward_pair_as=600000 forward_start_ps=50000000 \
+    forward_floor_ps=0 backward_token_as=62000000000 backward_pair_as=1500000 \
+    backward_start_ps=90000000 backward_floor_ps=0; do
+    holds "fit_prints_${line%=*}" grep -qx "$line" out
+done
+holds fit_has_a_row_of_each_measurement \
+    [ "$(grep -cE '^ +[0-9]+ +[0-9]+ +[0-9]+ ' out)" -eq $(($(wc -l <times.csv) - 1)) ]
+holds fit_without_outliers_names_none [ "$(grep -c outlier out)" -eq 0 ]
+cp out fitted
+set --
+for line in $(grep = fitted); do set -- "$@" --set "$line"; done
+works fitted_costs_can_be_set "samples" plan good --device ideal "$@"
+"$SLIMPACK" fit - --layers 4 <times.csv >out 2>err
+same fit_reads_standard_input out fitted
+works fit_of_one_layer_is_the_default "forward_token_as=120000000000" fit times.csv
+works fit_takes_a_model "model         llama3-8b" fit times.csv --model llama3-8b
+run fit times.csv --layers 4 --set window=512
+holds fit_takes_model_parameters [ "$(grep -c '^forward_pair_as=600000$' out)" -eq 0 ]
+slices spoiled.csv 'NR == 6 { $3 *= 3 } { print }'
+works fit_names_an_outlier_by_its_line "outlier       line 6: forward -66.67 %, backward +0.00 %" \
+    fit spoiled.csv --layers 4
+holds fit_names_an_outlier_once [ "$(grep -c '^outlier' out)" -eq 1 ]
+holds fit_without_the_outlier_is_exact grep -qx forward_token_as=30000000000 out
+{ printf '# measured\r\n\n'; sed 's/,/ ,\t/g; s/$/ # layer\r/' times.csv; } >loose.csv
+run fit loose.csv --layers 4
+grep = out >a && grep = fitted >b
+same fit_tolerates_comments_blanks_and_crlf a b
+tail -n +2 times.csv >bare.csv
+works fit_needs_no_header "forward_pair_as=600000" fit bare.csv --layers 4
+fails fit_needs_a_file 2 "fit: MEASUREMENTS.csv is missing" fit
+fails fit_names_a_missing_file 1 "slimpack: nowhere: No such file" fit nowhere
+fails fit_refuses_an_empty_file 1 "slimpack: empty: no measurements" fit empty
+fails fit_takes_no_device 2 "--device is not an option of fit" fit times.csv --device h100
+fails fit_takes_no_device_parameter 2 "--set linear_flops=5000000: fit takes the model's" \
+    fit times.csv --set linear_flops=5000000
+fails fit_takes_no_planner_parameter 2 "unknown parameter 'effort'" fit times.csv --set effort=2
+fails layers_of_zero_are_refused 2 "--layers: 0 is below 1" fit times.csv --layers 0
+fails layers_are_no_option_of_plan 2 "--layers is not an option of plan" plan good --layers 2
+
+# unfit NAME TEXT LINE : a file whose second line is LINE must be refused
+unfit() {
+    { echo 0,100,0.1,0.2; echo "$3"; tail -n +2 times.csv; } >unfit.csv
+    fails "$1" 1 "$2" fit unfit.csv
+}
+
+unfit fit_names_the_line_of_a_bad_start "slimpack: unfit.csv:2: start: '-1' is below 0" -1,5,1,1
+unfit fit_refuses_a_start_with_a_fraction "unfit.csv:2: start: '1.5' is not a whole" 1.5,5,1,1
+unfit fit_refuses_a_length_of_zero "unfit.csv:2: length: '0' is below 1" 0,0,1,1
+unfit fit_refuses_a_length_past_int32 "length: '2147483648' is above 2147483647" 0,2147483648,1,1
+unfit fit_refuses_junk_behind_a_time "unfit.csv:2: forward_s: '1s' is not a number" 0,5,1s,1
+unfit fit_refuses_an_empty_time "unfit.csv:2: backward_s: '' is not a number" 0,5,1,
+unfit fit_refuses_a_hexadecimal_time "forward_s: '0x1p3' is not a number" 0,5,0x1p3,1
+unfit fit_refuses_a_missing_field "unfit.csv:2: 3 fields, not the 4 of start,length" 0,5,1
+unfit fit_refuses_one_field_more "unfit.csv:2: 5 fields, not the 4" 0,5,1,1,1
+unfit fit_refuses_names_below_a_measurement "unfit.csv:2: start: 'start' is not a whole" \
+    start,length,forward_s,backward_s
+unfit fit_refuses_nan "slimpack: unfit.csv: forward_s[1]: nan is no finite number" 0,5,nan,1
+unfit fit_refuses_infinity "backward_s[1]: inf is no finite number" 0,5,1,1e999
+unfit fit_refuses_a_time_of_zero "forward_s[1]: 0 is not above 0" 0,5,0,1
+unfit fit_refuses_an_endless_line "unfit.csv:2: the line is too long" "$(printf '%0300d' 1),5,1,1"
+printf 'length,start,forward_s,backward_s\n5,0,1,1\n' >swapped.csv
+fails fit_refuses_other_names 1 "swapped.csv:1: start: 'length' is not a whole" fit swapped.csv
+printf '0,5,1,1\n0,\0006,1,1\n' >nul.csv
+fails fit_refuses_a_nul_byte 1 "slimpack: nul.csv:2: the line holds a NUL byte" fit nul.csv
+head -n 3 times.csv >few.csv
+fails fit_of_few_says_how_many_it_needs 1 \
+    "few.csv: count: 2 measurements are below the 4 that a fit needs" fit few.csv
+for i in 1 2 3 4 5; do echo 0,100,0.1,0.2; done >alike.csv
+fails fit_of_slices_that_are_alike_is_refused 1 "alike.csv: start, length: the 5 slices" \
+    fit alike.csv
+
 # ---- standard output that cannot be written
 
 "$SLIMPACK" generate --distribution constant:77 --count 1000000 2>err | head -n 1 >out
@@ -460,7 +549,7 @@ broken replica_out_of_order_is_refused "broken.json: replicas[1].dp: 0 is below 
 broken stage_out_of_order_is_refused "broken.json: replicas[0].stages[0].pp: 1 is above 0" \
     's/{"pp":0,/{"pp":1,/'
 broken op_of_no_pass_is_refused \
-    "broken.json: replicas[0].stages[0].ops[0][0]: 'G' is neither F nor B" \
+    "broken.json: replicas[0].stages[0].ops[0][0]: 'G' is none of F, B and W" \
     's/\["F"/["G"/'
 broken op_that_ends_before_it_starts_is_refused "broken.json: replicas[0].stages[0].ops[" \
     's/\(\["[FB]",[0-9]*,[1-9][0-9]*,\)[0-9]*\]/\10]/'

@@ -6,6 +6,10 @@
  * what comes from the test tree's own graph (support/plan_graph.h). SimGrid's second is
  * our picosecond: a double holds such times exactly up to 2^53. Its network model is
  * stripped of TCP effects. All plans run in one engine, side by side.
+ *
+ * Where a stage's messages queue, the link is a host of its own that runs one
+ * transfer after another, and the communication behind it takes the latency alone.
+ * Where sends block, the next op of the sender waits for the communication as well.
  */
 #include <simgrid/s4u.hpp>
 
@@ -36,7 +40,9 @@ struct run {
     plain_plan plan;
     plan_graph graph;
     std::vector<sg4::Host *> hosts; /* [dp * pp] */
+    std::vector<sg4::Host *> wires; /* [dp * pp] links that queue */
     std::vector<sg4::ExecPtr> execs; /* [nodes] */
+    std::vector<sg4::ExecPtr> transfers;
     int64_t communications = 0;
 };
 
@@ -113,33 +119,29 @@ void add_machine(run &r, sg4::NetZone *zone, int number)
 
         host->seal();
         r.hosts.push_back(host);
+        auto *wire = zone->create_host("w" + std::to_string(number) + "-" + std::to_string(i), 1.0);
+
+        wire->seal();
+        r.wires.push_back(wire);
     }
-    for (int32_t d = 0; d < r.plan.dp && !is_free_link(r); d++)
-        for (int32_t s = 0; s + 1 < r.plan.pp; s++) {
-            std::string name = "l" + std::to_string(number) + "-" + std::to_string(d) + "-" +
-                               std::to_string(s);
+    for (int32_t d = 0; d < r.plan.dp && !is_free_link(r); d++) {
+        std::set<std::pair<int32_t, int32_t>> pairs;
 
-            add_link(r, zone, name + "f", d, s, s + 1);
-            add_link(r, zone, name + "b", d, s + 1, s);
+        for (int32_t u = 0; u + 1 < r.plan.pp * r.plan.chunks; u++) {
+            pairs.insert({u % r.plan.pp, (u + 1) % r.plan.pp});
+            pairs.insert({(u + 1) % r.plan.pp, u % r.plan.pp});
         }
-}
-
-/* Replicas that run the pack of a node: all of its merge, or one. */
-std::vector<int32_t> members(const run &r, const plan_node &n)
-{
-    const plain_pack &pack = r.plan.replica[n.replica].pack[n.pass][n.pack];
-    std::vector<int32_t> out;
-
-    if (pack.merge < 0)
-        return {n.replica};
-    for (int32_t i = 0; i < r.plan.merge[pack.merge].replicas; i++)
-        out.push_back(r.plan.merge[pack.merge].first_replica + i);
-    return out;
+        for (auto [from, to] : pairs)
+            add_link(r, zone, "l" + std::to_string(number) + "-" + std::to_string(d) + "-" +
+                                  std::to_string(from) + "-" + std::to_string(to), d, from, to);
+    }
 }
 
 /* Tokens that the busiest CP rank of a replica hands over for a unit. */
 int64_t tokens_of(const run &r, int32_t replica, const plan_node &n)
 {
+    if (n.pass == SP_WEIGHT)
+        return 0;
     int32_t unit = r.plan.replica[n.replica].pack[n.pass][n.pack].unit;
     int64_t most = 0;
 
@@ -150,32 +152,86 @@ int64_t tokens_of(const run &r, int32_t replica, const plan_node &n)
     return most;
 }
 
-/* The hand-over from one stage to the next: a message for each replica of the pack. */
-void add_hand_over(run &r, const plan_node &from, const plan_node &to, const sg4::ExecPtr &a,
-                   const sg4::ExecPtr &b, std::vector<sg4::CommPtr> &comms)
+int64_t message_bytes(const run &r, int32_t replica, const plan_node &from)
 {
     int64_t width = model_value(r, SP_MODEL_HIDDEN) * model_value(r, SP_MODEL_ELEMENT_BYTES);
-    int64_t bytes = (width + r.plan.tp - 1) / r.plan.tp;
 
-    for (int32_t replica : members(r, from)) {
-        int64_t tokens = tokens_of(r, replica, from);
-        auto comm = sg4::Comm::sendto_init(r.hosts[replica * r.plan.pp + from.stage],
-                                           r.hosts[replica * r.plan.pp + to.stage]);
+    return tokens_of(r, replica, from) * ((width + r.plan.tp - 1) / r.plan.tp);
+}
 
-        if (tokens == 0)
-            continue;
-        comm->set_payload_size(static_cast<uint64_t>(tokens * bytes));
+/* Time that a message keeps its link, in SimGrid's seconds. */
+double transfer_time(const run &r, int32_t replica, int32_t from, int32_t to, int64_t bytes)
+{
+    int64_t node = device_value(r, SP_DEVICE_DEVICES_PER_NODE);
+    bool across = plain_rank_at(&r.plan, replica, from, 0) / node !=
+                  plain_rank_at(&r.plan, replica, to, 0) / node;
+
+    return static_cast<double>(bytes) * 1e12 /
+           static_cast<double>(device_value(r, across ? SP_DEVICE_INTER_BANDWIDTH
+                                                      : SP_DEVICE_INTRA_BANDWIDTH));
+}
+
+/* The message that an op of a stage sends: behind its node, before the taker's. Where
+ * messages queue, behind the stage's last transfer too. */
+sg4::CommPtr add_message(run &r, int32_t replica, const plan_node &from, int32_t to,
+                         const sg4::ExecPtr &a, const sg4::ExecPtr &b, sg4::ExecPtr &last)
+{
+    int64_t bytes = message_bytes(r, replica, from);
+    auto comm = sg4::Comm::sendto_init(r.hosts[replica * r.plan.pp + from.stage],
+                                       r.hosts[replica * r.plan.pp + to]);
+
+    if (r.given.queued_sends) {
+        auto transfer = sg4::Exec::init();
+
+        transfer->set_flops_amount(transfer_time(r, replica, from.stage, to, bytes));
+        transfer->set_host(r.wires[replica * r.plan.pp + from.stage]);
+        a->add_successor(transfer);
+        if (last != nullptr)
+            last->add_successor(transfer);
+        transfer->add_successor(comm);
+        r.transfers.push_back(transfer);
+        last = transfer;
+        comm->set_payload_size(0);
+    } else {
         a->add_successor(comm);
-        comm->add_successor(b);
+        comm->set_payload_size(static_cast<uint64_t>(bytes));
+    }
+    comm->add_successor(b);
+    r.communications++;
+    return comm;
+}
+
+/* The messages of one stage, in the order of its ops. */
+void add_messages(run &r, int32_t replica, int32_t stage, std::vector<sg4::CommPtr> &comms)
+{
+    const sp_op_view *op = plain_ops_at(&r.plan, replica, stage, 0);
+    sg4::ExecPtr last = nullptr;
+
+    for (int32_t i = 0; i < r.plan.replica[replica].ops; i++) {
+        int32_t to = op[i].chunk * r.plan.pp + stage + (op[i].pass == SP_FORWARD ? 1 : -1);
+        int64_t node = plan_node_of(&r.plan, replica, stage, &op[i]);
+
+        if (op[i].pass == SP_WEIGHT || to < 0 || to >= r.plan.pp * r.plan.chunks ||
+            tokens_of(r, replica, r.graph.node[node]) == 0)
+            continue;
+        sp_op_view taken = op[i];
+        taken.chunk = to / r.plan.pp;
+        int64_t taker = plan_node_of(&r.plan, replica, to % r.plan.pp, &taken);
+        auto comm = add_message(r, replica, r.graph.node[node], to % r.plan.pp, r.execs[node],
+                                r.execs[taker], last);
+
+        if (r.given.blocking_sends && i + 1 < r.plan.replica[replica].ops) {
+            int64_t next = plan_node_of(&r.plan, replica, stage, &op[i + 1]);
+
+            if (next != taker)
+                comm->add_successor(r.execs[next]);
+        }
         comms.push_back(comm);
-        r.communications++;
     }
 }
 
 void add_graph(run &r, std::vector<sg4::CommPtr> &comms)
 {
-    bool is_free = is_free_link(r);
-
     for (int64_t i = 0; i < r.graph.nodes; i++) {
         const plan_node &n = r.graph.node[i];
         auto exec = sg4::Exec::init();
@@ -187,17 +243,13 @@ void add_graph(run &r, std::vector<sg4::CommPtr> &comms)
     for (int64_t i = 0; i < r.graph.nodes; i++) {
         std::set<int64_t> seen;
 
-        for (int64_t e = r.graph.first[i]; e < r.graph.first[i + 1]; e++) {
-            int64_t j = r.graph.out[e];
-            const plan_node &from = r.graph.node[i], &to = r.graph.node[j];
-
-            if (!seen.insert(j).second) /* the same successor twice throws */
-                continue;
-            r.execs[i]->add_successor(r.execs[j]);
-            if (!is_free && from.stage != to.stage)
-                add_hand_over(r, from, to, r.execs[i], r.execs[j], comms);
-        }
+        for (int64_t e = r.graph.first[i]; e < r.graph.first[i + 1]; e++)
+            if (seen.insert(r.graph.out[e]).second) /* the same successor twice throws */
+                r.execs[i]->add_successor(r.execs[r.graph.out[e]]);
     }
+    for (int32_t d = 0; d < r.plan.dp && !is_free_link(r); d++)
+        for (int32_t s = 0; s < r.plan.pp; s++)
+            add_messages(r, d, s, comms);
 }
 
 /* Times differ by less than a picosecond an op and a message: ours are rounded down. */
@@ -229,7 +281,7 @@ void makespans_are_those_of_an_independent_simulator(void **)
     auto *zone = sg4::create_full_zone("machines");
     std::vector<std::unique_ptr<run>> runs;
     std::vector<sg4::CommPtr> comms;
-    int64_t ops = 0, messages = 0, merged = 0;
+    int64_t ops = 0, messages = 0, merged = 0, chunked = 0, split = 0, queued = 0, blocking = 0;
 
     for (uint64_t seed = 1; runs.size() < plans; seed++) {
         auto r = std::make_unique<run>();
@@ -242,9 +294,12 @@ void makespans_are_those_of_an_independent_simulator(void **)
     zone->seal();
     for (auto &r : runs)
         add_graph(*r, comms);
-    for (auto &r : runs)
+    for (auto &r : runs) {
         for (auto &exec : r->execs)
             exec->vetoable_start();
+        for (auto &transfer : r->transfers)
+            transfer->vetoable_start();
+    }
     for (auto &comm : comms)
         comm->vetoable_start();
     sg4::Engine::get_instance()->run();
@@ -253,10 +308,18 @@ void makespans_are_those_of_an_independent_simulator(void **)
         ops += r->graph.nodes;
         messages += r->communications;
         merged += r->plan.merges;
+        chunked += r->plan.chunks > 1;
+        split += r->plan.split;
+        queued += r->given.queued_sends && r->communications > 0;
+        blocking += r->given.blocking_sends && r->communications > 0;
         close(*r);
     }
-    print_message("    %zu plans, %ld ops, %ld messages, %ld merges\n", runs.size(),
-                  static_cast<long>(ops), static_cast<long>(messages), static_cast<long>(merged));
+    print_message("    %zu plans (%ld interleaved, %ld zero-bubble, %ld with queued and %ld with "
+                  "blocking sends), %ld ops, %ld messages, %ld merges\n", runs.size(),
+                  static_cast<long>(chunked), static_cast<long>(split), static_cast<long>(queued),
+                  static_cast<long>(blocking), static_cast<long>(ops),
+                  static_cast<long>(messages), static_cast<long>(merged));
+    assert_true(chunked >= 10 && split >= 30 && queued >= 10 && blocking >= 10);
 }
 
 } // namespace

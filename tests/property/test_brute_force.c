@@ -141,7 +141,7 @@ static void assignments_are_near_the_best_of_all(void **state)
     (void)state;
     assert_int_equal(sp_model_create("llama2-7b", NULL, &model), SP_OK);
     assert_int_equal(sp_device_create("ideal", NULL, &device), SP_OK);
-    cost_model_init(&m, stage, model, device, 1, 1);
+    cost_model_init(&m, stage, model, device, 1, 1, 1);
     for (uint64_t seed = 0; seed < INSTANCES; seed++) {
         instance x;
         long double gap;

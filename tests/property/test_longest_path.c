@@ -122,11 +122,12 @@ static void expect_replica(const planned *x, const cost_model *m, int32_t replic
 {
     int32_t k = 0;
 
-    while (x->plan.replica[replica].pack[pass][k].unit != unit)
+    while (x->plan.replica[replica].pack[plain_pass(pass)][k].unit != unit)
         k++;
     for (int32_t cp = 0; cp < x->plan.cp; cp++) {
         part_work work = cost_part(m, plain_part_at(&x->plan, replica, pass, k, cp), x->c.length);
-        long double time = cost_time(m, stage, pass, work), allowed = tolerance(work);
+        int cost = pass == SP_BACKWARD && x->plan.split ? COST_INPUT : pass;
+        long double time = cost_time(m, stage, cost, work), allowed = tolerance(work);
 
         e->time = time > e->time ? time : e->time;
         e->allowed = allowed > e->allowed ? allowed : e->allowed;
@@ -136,15 +137,17 @@ static void expect_replica(const planned *x, const cost_model *m, int32_t replic
 static void compare_op(planned *x, const cost_model *m, int32_t replica, int32_t stage,
                        const sp_op_view *op)
 {
-    int32_t first = op->merge < 0 ? replica : x->plan.merge[op->merge].first_replica;
-    int32_t count = op->merge < 0 ? 1 : x->plan.merge[op->merge].replicas;
+    int32_t first =
+        op->merge < 0 || op->pass == SP_WEIGHT ? replica : x->plan.merge[op->merge].first_replica;
+    int32_t count = op->merge < 0 || op->pass == SP_WEIGHT
+                        ? 1 : x->plan.merge[op->merge].replicas;
     long double takes = (long double)(op->end_ps - op->start_ps);
     expected e = { 0, 1 };
     char words[200];
 
     for (int32_t r = first; r < first + count; r++)
-        expect_replica(x, m, r, stage, op->pass,
-                       x->plan.replica[replica].pack[op->pass][op->pack].unit, &e);
+        expect_replica(x, m, r, op->chunk * x->plan.pp + stage, op->pass,
+                       x->plan.replica[replica].pack[plain_pass(op->pass)][op->pack].unit, &e);
     if (takes >= e.time - e.allowed && takes <= e.time + e.allowed)
         return;
     snprintf(words, sizeof words, "replica %" PRId32 ", stage %" PRId32 ", pass %" PRId32
@@ -155,10 +158,11 @@ static void compare_op(planned *x, const cost_model *m, int32_t replica, int32_t
 
 static void compare_durations(planned *x)
 {
-    stage_cost *stage = plain_take(&x->plan, x->plan.pp, sizeof *stage);
+    stage_cost *stage = plain_take(&x->plan, x->plan.pp * x->plan.chunks, sizeof *stage);
     cost_model m;
 
-    cost_model_init(&m, stage, x->h.model, x->h.device, x->plan.pp, x->plan.tp);
+    cost_model_init(&m, stage, x->h.model, x->h.device, x->plan.pp, x->plan.chunks,
+                    x->plan.tp);
     for (int32_t r = 0; r < x->plan.dp; r++)
         for (int32_t s = 0; s < x->plan.pp; s++)
             for (int32_t i = 0; i < x->plan.replica[r].ops; i++)

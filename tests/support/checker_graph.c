@@ -7,20 +7,23 @@
 #include "checker_parts.h"
 #include "plan_graph.h"
 
-static int check_op(const checker *c, int32_t replica, int32_t stage, int32_t i, int32_t next[2])
+/* next counts packs by chunk and pass. */
+static int check_op(const checker *c, int32_t replica, int32_t stage, int32_t i,
+                    int32_t (*next)[3])
 {
     const plain_replica *r = &c->plan->replica[replica];
     const sp_op_view *op = &plain_ops_at(c->plan, replica, stage, 0)[i];
 
-    if (op->pass != SP_FORWARD && op->pass != SP_BACKWARD)
+    if (op->pass < SP_FORWARD || op->pass > SP_BACKWARD + c->plan->split || op->chunk < 0 ||
+        op->chunk >= c->plan->chunks)
         return check_fail(c, 4, "replica %" PRId32 ", stage %" PRId32 ", op %" PRId32 ": pass %"
-                          PRId32, replica, stage, i, op->pass);
-    if (op->pack != next[op->pass] || op->pack >= r->packs[op->pass])
+                          PRId32 " of chunk %" PRId32, replica, stage, i, op->pass, op->chunk);
+    if (op->pack != next[op->chunk][op->pass] || op->pack >= r->packs[plain_pass(op->pass)])
         return check_fail(c, 4, "replica %" PRId32 ", stage %" PRId32 ", op %" PRId32 ": pack %"
                           PRId32
                           " of pass %" PRId32 ", %" PRId32 " is due", replica, stage, i, op->pack,
-                          op->pass, next[op->pass]);
-    if (op->merge != r->pack[op->pass][op->pack].merge)
+                          op->pass, next[op->chunk][op->pass]);
+    if (op->merge != r->pack[plain_pass(op->pass)][op->pack].merge)
         return check_fail(c, 4, "replica %" PRId32 ", stage %" PRId32 ", op %" PRId32 ": merge %"
                           PRId32 " differs from its pack's", replica, stage, i, op->merge);
     if (op->start_ps < 0 || op->end_ps < op->start_ps || (i > 0 && op->start_ps < op[-1].end_ps))
@@ -28,7 +31,7 @@ static int check_op(const checker *c, int32_t replica, int32_t stage, int32_t i,
                           " to %"
                           PRId64 " ps overlaps the op before", replica, stage, i, op->start_ps,
                           op->end_ps);
-    next[op->pass]++;
+    next[op->chunk][op->pass]++;
     return 0;
 }
 
@@ -42,8 +45,8 @@ static int check_context_ranks(const checker *c, int32_t replica, int32_t stage)
 
         for (int32_t i = 0; i < c->plan->replica[replica].ops; i++)
             if (op[i].pass != first[i].pass || op[i].pack != first[i].pack ||
-                op[i].merge != first[i].merge || op[i].start_ps != first[i].start_ps ||
-                op[i].end_ps != first[i].end_ps)
+                op[i].chunk != first[i].chunk || op[i].merge != first[i].merge ||
+                op[i].start_ps != first[i].start_ps || op[i].end_ps != first[i].end_ps)
                 return check_fail(c, 4, "replica %" PRId32 ", stage %" PRId32 ", op %" PRId32
                                   ": CP rank %" PRId32 " runs another than CP rank 0", replica,
                                   stage, i, cp);
@@ -54,16 +57,19 @@ static int check_context_ranks(const checker *c, int32_t replica, int32_t stage)
 static int check_stage_ops(const checker *c, int32_t replica, int32_t stage)
 {
     const plain_replica *r = &c->plan->replica[replica];
-    int32_t next[2] = { 0, 0 };
+    int32_t next[SP_VIRTUAL_STAGES_MAX][3] = { { 0 } };
 
     for (int32_t i = 0; i < r->ops; i++)
         CHECK(check_op(c, replica, stage, i, next));
-    for (int pass = 0; pass < 2; pass++)
-        if (next[pass] != r->packs[pass])
+    for (int32_t k = 0; k < c->plan->chunks * (2 + c->plan->split); k++) {
+        int32_t chunk = k / (2 + c->plan->split);
+        int pass = k % (2 + c->plan->split);
+
+        if (next[chunk][pass] != r->packs[plain_pass(pass)])
             return check_fail(c, 4, "replica %" PRId32 ", stage %" PRId32 " runs %" PRId32 " of %"
-                              PRId32
-                              " packs of pass %d", replica, stage, next[pass], r->packs[pass],
-                              pass);
+                              PRId32 " packs of pass %d in chunk %" PRId32, replica, stage,
+                              next[chunk][pass], r->packs[plain_pass(pass)], pass, chunk);
+    }
     return check_context_ranks(c, replica, stage);
 }
 
@@ -74,8 +80,7 @@ static int check_meeting(const checker *c, const plan_graph *g, int32_t replica,
     const sp_op_view *op = plain_ops_at(p, replica, stage, 0);
 
     for (int32_t i = 0; i < p->replica[replica].ops; i++) {
-        int32_t unit = p->replica[replica].pack[op[i].pass][op[i].pack].unit;
-        const plan_node *node = &g->node[(int64_t)unit * p->pp + stage];
+        const plan_node *node = &g->node[plan_node_of(p, replica, stage, &op[i])];
 
         if (op[i].start_ps != node->start)
             return check_fail(c, 4, "stage %" PRId32 ": merge %" PRId32 " runs at %" PRId64

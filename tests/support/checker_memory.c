@@ -2,8 +2,9 @@
  * checker_memory.c - I5: the memory of every device is within the cap, and its
  * peak of live tokens is what its ops and shards add up to.
  *
- * A token is live from the start of its forward to the end of its backward on
- * that stage; a stage runs one op at a time, so walking the ops in order will do.
+ * A token is live from the start of its forward to the end of its backward, or of its
+ * weight gradients where these are apart, on that stage and in each chunk; a stage
+ * runs one op at a time, so walking the ops in order will do.
  */
 #include <inttypes.h>
 
@@ -18,7 +19,8 @@ static int64_t live_peak(const checker *c, int32_t replica, int32_t stage, int32
     for (int32_t i = 0; i < c->plan->replica[replica].ops; i++) {
         int64_t tokens = plain_part_at(c->plan, replica, op[i].pass, op[i].pack, cp)->tokens;
 
-        live += op[i].pass == SP_FORWARD ? tokens : -tokens;
+        if (op[i].pass != SP_BACKWARD || !c->plan->split)
+            live += op[i].pass == SP_FORWARD ? tokens : -tokens;
         peak = live > peak ? live : peak;
     }
     *left = live;

@@ -3,7 +3,8 @@
  *
  * The formulas are those of the documentation: 2 FLOPs a token for every weight
  * that it meets, 4 * heads * head_dim a pair; backward twice and 2.5 times that;
- * full recomputation runs the layers' forward once more.
+ * full recomputation runs the layers' forward once more. The weights' part of a
+ * backward is one product a weight, as many FLOPs as forward.
  */
 #include "costs.h"
 
@@ -49,7 +50,7 @@ static int64_t layers_of(const sp_model *m, int32_t stage, int32_t pp)
 }
 
 void cost_model_init(cost_model *m, stage_cost *stage, const sp_model *model,
-                     const sp_device *device, int32_t pp, int32_t tp)
+                     const sp_device *device, int32_t pp, int32_t chunks, int32_t tp)
 {
     long double linear_ps = PS / device_value(device, SP_DEVICE_LINEAR_FLOPS) / tp;
     long double forward_ps = PS / device_value(device, SP_DEVICE_ATTENTION_FORWARD_FLOPS) / tp;
@@ -62,10 +63,10 @@ void cost_model_init(cost_model *m, stage_cost *stage, const sp_model *model,
     m->window = m->window > 0 ? m->window : INT64_MAX;
     m->causal = model_value(model, SP_MODEL_CAUSAL) > 0;
     m->stage = stage;
-    for (int32_t s = 0; s < pp; s++) {
-        long double layers = (long double)layers_of(model, s, pp);
+    for (int32_t s = 0; s < pp * chunks; s++) {
+        long double layers = (long double)layers_of(model, s % pp, pp) / chunks;
         long double body = layers * layer_flops(model);
-        long double head = s < pp - 1 ? 0 : 2 * model_value(model, SP_MODEL_HIDDEN) *
+        long double head = s < pp * chunks - 1 ? 0 : 2 * model_value(model, SP_MODEL_HIDDEN) *
                                                 model_value(model, SP_MODEL_VOCAB);
 
         stage[s].token[SP_FORWARD] = (body + head) * linear_ps;
@@ -73,6 +74,10 @@ void cost_model_init(cost_model *m, stage_cost *stage, const sp_model *model,
         stage[s].pair[SP_FORWARD] = layers * pair * forward_ps;
         stage[s].pair[SP_BACKWARD] = layers * pair *
                                      (2.5L * backward_ps + (again ? forward_ps : 0));
+        stage[s].token[SP_WEIGHT] = stage[s].token[SP_FORWARD];
+        stage[s].pair[SP_WEIGHT] = 0;
+        stage[s].token[COST_INPUT] = stage[s].token[SP_BACKWARD] - stage[s].token[SP_WEIGHT];
+        stage[s].pair[COST_INPUT] = stage[s].pair[SP_BACKWARD];
     }
 }
 

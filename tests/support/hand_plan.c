@@ -31,7 +31,8 @@ static void open_machine(hand_plan *h)
         h->stage[s].pass[SP_BACKWARD] = (sp__rate){ .token = HAND_PS(3), .compute = HAND_PS(3) };
         h->memory[s] = (sp__stage_memory){ .fixed = 100, .token = 1 };
     }
-    h->rates = (sp__rates){ .stage = h->stage, .stages = pp, .cp = h->shape.degree[SP__CP],
+    h->rates = (sp__rates){ .stage = h->stage, .stages = pp, .pp = pp, .chunks = 1,
+                            .cp = h->shape.degree[SP__CP],
                             .attention = { INT64_MAX, 1 }, .intra = { INT64_MAX, 0 },
                             .inter = { INT64_MAX, 0 }, .devices_per_node = 8 };
     h->workers = (sp__workers){ h->arena, 1 };
@@ -66,7 +67,7 @@ void hand_open(hand_plan *h, const char *topology, int32_t forward_packs, int32_
     for (int i = 0; i < HAND_THREADS; i++)
         sp__arena_init(&h->arena[i], &h->alloc);
     open_machine(h);
-    h->draft = (sp__draft){ .lane = h->lane, .lanes = h->shape.degree[SP__DP],
+    h->draft = (sp__draft){ .flow = { 1, 0 }, .lane = h->lane, .lanes = h->shape.degree[SP__DP],
                             .cp = h->shape.degree[SP__CP],
                             .packs = { forward_packs, backward_packs }, .merge = h->merge,
                             .alignment = 1, .pad_multiple = 1 };
@@ -152,7 +153,7 @@ void hand_equal_packs(hand_plan *h, const char *topology, int32_t packs, int64_t
 int32_t hand_find(const hand_plan *h, int32_t lane, int32_t stage, int pass, int32_t pack)
 {
     for (int32_t i = 0; i < h->timeline.ops; i++)
-        if (h->timeline.op[hand_at(h, lane, stage, i)] == pack * 2 + pass)
+        if (h->timeline.op[hand_at(h, lane, stage, i)] == sp__op(pack, 0, pass))
             return i;
     fail_msg("%s pack %d does not run on stage %d of replica %d", pass ? "backward" : "forward",
              (int)pack, (int)stage, (int)lane);

@@ -56,7 +56,7 @@ void hand_equal_packs(hand_plan *h, const char *topology, int32_t packs, int64_t
 /* A random plan with merges on nested windows, sliced samples and empty packs. */
 void hand_random(hand_plan *h, uint64_t seed);
 
-/* Op i of a stage: its pack * 2 + pass, start and end. */
+/* Op i of a stage: as sp__op() makes it, start and end. */
 static inline int64_t hand_at(const hand_plan *h, int32_t lane, int32_t stage, int32_t i)
 {
     return ((int64_t)lane * h->rates.stages + stage) * h->timeline.ops + i;

@@ -227,7 +227,8 @@ static int read_pass(reader *r, int32_t replica, int pass)
 /* Peers are ranks of the same TP index, so they shift with it. */
 static int same_op(const sp_op_view *a, const sp_op_view *b)
 {
-    return a->pass == b->pass && a->pack == b->pack && a->merge == b->merge &&
+    return a->pass == b->pass && a->pack == b->pack && a->chunk == b->chunk &&
+           a->merge == b->merge &&
            (a->recv_rank < 0) == (b->recv_rank < 0) && (a->send_rank < 0) == (b->send_rank < 0) &&
            a->recv_tokens == b->recv_tokens && a->send_tokens == b->send_tokens &&
            a->start_ps == b->start_ps && a->end_ps == b->end_ps;
@@ -299,11 +300,16 @@ static int read_all(reader *r)
 {
     plain_plan *p = r->plan;
     const sp_stats none = SP_STATS_INIT;
+    sp_pipeline_view pipeline = SP_PIPELINE_VIEW_INIT;
 
     p->stats = none;
     if (sp_schedule_stats(r->schedule, &p->stats) != SP_OK)
         REFUSE(r, CHECK_VIEWS, "sp_schedule_stats: %s", sp_error_message());
     TRY(read_shape(r));
+    if (sp_schedule_pipeline(r->schedule, &pipeline) != SP_OK)
+        REFUSE(r, CHECK_VIEWS, "sp_schedule_pipeline: %s", sp_error_message());
+    p->chunks = pipeline.virtual_stages;
+    p->split = pipeline.pipeline == SP_PIPELINE_ZERO_BUBBLE;
     p->samples = p->stats.samples;
     p->lengths = plain_take(p, p->samples, sizeof *p->lengths);
     memcpy(p->lengths, sp_schedule_lengths(r->schedule), (size_t)p->samples * sizeof *p->lengths);

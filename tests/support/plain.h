@@ -61,6 +61,7 @@ typedef struct plain_plan {
     sp_merge_view *merge; /* [merges] */
     plain_replica *replica; /* [dp] */
     int32_t *rank;        /* [dp * pp * cp] global rank of TP rank 0 */
+    int32_t chunks, split; /* virtual stages of a stage; whether weights are ops of their own */
     int32_t units;        /* distinct packs of both passes; plain_number_units() */
     sp_stats stats;
     struct plain_chunk *memory;
@@ -76,11 +77,17 @@ void plain_free(plain_plan *plan);
 /* Memory that lives as long as the plan; ends the test program where there is none. */
 void *plain_take(plain_plan *plan, int64_t count, size_t size);
 
+/* Pass whose packs an op runs. */
+static inline int plain_pass(int pass)
+{
+    return pass == SP_FORWARD ? SP_FORWARD : SP_BACKWARD;
+}
+
 /* The parts of a plan. */
 static inline plain_part *plain_part_at(const plain_plan *p, int32_t replica, int pass,
                                         int32_t pack, int32_t cp)
 {
-    return &p->replica[replica].part[pass][(int64_t)pack * p->cp + cp];
+    return &p->replica[replica].part[plain_pass(pass)][(int64_t)pack * p->cp + cp];
 }
 
 static inline sp_op_view *plain_ops_at(const plain_plan *p, int32_t replica, int32_t stage,

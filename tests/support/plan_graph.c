@@ -76,9 +76,25 @@ void plan_needs(plain_plan *plan, int32_t replica, int32_t *needs)
     }
 }
 
+static int32_t virtual_stages(const plain_plan *p)
+{
+    return p->pp * p->chunks;
+}
+
+/* Packs first, those of a merge once; weight gradients behind them, replica by replica. */
 static int64_t node_of(const plain_plan *p, int32_t replica, int32_t stage, int pass, int32_t pack)
 {
-    return (int64_t)p->replica[replica].pack[pass][pack].unit * p->pp + stage;
+    int64_t first = (int64_t)p->units * virtual_stages(p);
+
+    if (pass == SP_WEIGHT)
+        return first + ((int64_t)replica * p->replica[0].packs[SP_BACKWARD] + pack) *
+                           virtual_stages(p) + stage;
+    return (int64_t)p->replica[replica].pack[pass][pack].unit * virtual_stages(p) + stage;
+}
+
+int64_t plan_node_of(const plain_plan *p, int32_t replica, int32_t stage, const sp_op_view *op)
+{
+    return node_of(p, replica, op->chunk * p->pp + stage, op->pass, op->pack);
 }
 
 static void put_edge(plan_graph *g, int64_t from, int64_t to)
@@ -86,20 +102,33 @@ static void put_edge(plan_graph *g, int64_t from, int64_t to)
     g->edge[g->edges++] = (plan_edge){ from, to };
 }
 
+/* What an op waits for on a neighbour, or for its weights on its own stage. */
+static void put_input(const plain_plan *p, plan_graph *g, int32_t replica, int32_t stage,
+                      const sp_op_view *op)
+{
+    int32_t number = op->chunk * p->pp + stage;
+    int32_t before = op->pass == SP_FORWARD ? number - 1 : number + 1;
+    int64_t node = plan_node_of(p, replica, stage, op);
+
+    if (op->pass == SP_WEIGHT)
+        put_edge(g, node_of(p, replica, number, SP_BACKWARD, op->pack), node);
+    else if (before >= 0 && before < virtual_stages(p))
+        put_edge(g, node_of(p, replica, before, op->pass, op->pack), node);
+}
+
 static void put_stage(const plain_plan *p, plan_graph *g, int32_t replica, int32_t stage)
 {
     const sp_op_view *op = plain_ops_at(p, replica, stage, 0);
 
     for (int32_t i = 0; i < p->replica[replica].ops; i++) {
-        int64_t node = node_of(p, replica, stage, op[i].pass, op[i].pack);
-        int32_t before = op[i].pass == SP_FORWARD ? stage - 1 : stage + 1;
+        int64_t node = plan_node_of(p, replica, stage, &op[i]);
         int64_t end = g->node[node].end > op[i].end_ps ? g->node[node].end : op[i].end_ps;
 
-        g->node[node] = (plan_node){ replica, stage, op[i].pass, op[i].pack, op[i].start_ps, end };
+        g->node[node] = (plan_node){ replica, stage, op[i].pass, op[i].pack, op[i].chunk,
+                                     op[i].start_ps, end };
         if (i > 0)
-            put_edge(g, node_of(p, replica, stage, op[i - 1].pass, op[i - 1].pack), node);
-        if (before >= 0 && before < p->pp)
-            put_edge(g, node_of(p, replica, before, op[i].pass, op[i].pack), node);
+            put_edge(g, plan_node_of(p, replica, stage, &op[i - 1]), node);
+        put_input(p, g, replica, stage, &op[i]);
     }
 }
 
@@ -110,7 +139,7 @@ static void put_needs(plain_plan *p, plan_graph *g, int32_t replica)
 
     plan_needs(p, replica, needs);
     for (int32_t b = 0; b < packs; b++)
-        for (int32_t s = 0; needs[b] >= 0 && s < p->pp; s++)
+        for (int32_t s = 0; needs[b] >= 0 && s < virtual_stages(p); s++)
             put_edge(g, node_of(p, replica, s, SP_FORWARD, needs[b]),
                      node_of(p, replica, s, SP_BACKWARD, b));
 }
@@ -150,9 +179,11 @@ void plan_graph_build(plain_plan *p, plan_graph *g)
     int64_t most = 0;
 
     for (int32_t d = 0; d < p->dp; d++)
-        most += (int64_t)p->pp *
-                (2 * (int64_t)p->replica[d].ops + p->replica[d].packs[SP_BACKWARD]);
-    g->nodes = (int64_t)p->units * p->pp;
+        most += (int64_t)p->pp * (2 * (int64_t)p->replica[d].ops +
+                                  (int64_t)p->chunks * p->replica[d].packs[SP_BACKWARD]);
+    g->nodes = ((int64_t)p->units +
+                (p->split ? (int64_t)p->dp * p->replica[0].packs[SP_BACKWARD] : 0)) *
+               virtual_stages(p);
     g->edges = 0;
     g->node = plain_take(p, g->nodes, sizeof *g->node);
     g->edge = plain_take(p, most, sizeof *g->edge);

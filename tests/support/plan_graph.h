@@ -1,10 +1,11 @@
 /*
  * plan_graph.h - the graph that a plan's ops form, for checking and for timing.
  *
- * Node unit * pp + stage stands for one pack on one stage; a merged pack is one
- * node across its replicas. Edges: stage order, forward from the stage before,
- * backward from the stage after, and backward after the forward packs that hold
- * its slices on the same stage.
+ * Node unit * virtual stages + virtual stage stands for one pack there; a merged pack
+ * is one node across its replicas, its weight gradients are one in each. Edges: stage
+ * order, forward from the virtual stage before, backward from the one after, backward
+ * after the forward packs that hold its slices on the same virtual stage, and weight
+ * gradients after their backward.
  *
  * Takes a plan whose units are numbered and whose ops name existing packs.
  */
@@ -15,7 +16,7 @@
 
 typedef struct plan_node {
     int32_t replica, stage; /* of one of its ops */
-    int32_t pass, pack;
+    int32_t pass, pack, chunk;
     int64_t start, end;     /* as that op says; the latest end of a merged pack */
 } plan_node;
 
@@ -32,6 +33,9 @@ typedef struct plan_graph {
     int64_t *sorted;  /* [ordered] nodes in topological order */
     int64_t ordered;  /* below nodes when there is a cycle */
 } plan_graph;
+
+/* Node of an op of a stage. */
+int64_t plan_node_of(const plain_plan *plan, int32_t replica, int32_t stage, const sp_op_view *op);
 
 /* Builds the graph and sorts it; memory comes from the plan. */
 void plan_graph_build(plain_plan *plan, plan_graph *out);

@@ -234,6 +234,30 @@ static void fill_caps(random_case *c, uint64_t *s)
         c->has_cap = 1;
 }
 
+static int64_t divisor(uint64_t *s, int64_t layers, int64_t pp)
+{
+    int64_t v = PICK(s, 2, 2, 3, 4);
+
+    return pp > 1 && layers % (pp * v) == 0 ? v : 1;
+}
+
+/* How the pipeline runs: from a stream of its own, so that older cases stay. */
+static void fill_pipeline(random_case *c)
+{
+    uint64_t s = c->seed ^ 0x70697065u;
+    int64_t pp = 1;
+
+    sscanf(strstr(c->topology, "pp="), "pp=%" SCNd64, &pp);
+    c->virtual_stages = one_in(&s, 4) ? divisor(&s, model_value(c->model, SP_MODEL_LAYERS), pp) : 1;
+    if (one_in(&s, 4))
+        set(c, SP_PLANNER_PIPELINE, SP_PIPELINE_ZERO_BUBBLE);
+    c->blocking_sends = one_in(&s, 4);
+    c->queued_sends = one_in(&s, 4);
+    /* The order of interleaving goes round in groups of pp packs. */
+    if (c->virtual_stages > 1 && random_case_value(c, SP_PLANNER_POLICY, 0) != SP_POLICY_SLIMPACK)
+        c->has_cap = 1;
+}
+
 void random_case_make(uint64_t seed, int kinds, random_case *c)
 {
     const check_limits none = CHECK_LIMITS_INIT;
@@ -255,6 +279,7 @@ void random_case_make(uint64_t seed, int kinds, random_case *c)
         fill_caps(c, &s);
     else
         set(c, SP_PLANNER_MEMORY_BYTES, INT64_MAX);
+    fill_pipeline(c);
 }
 
 int64_t random_case_value(const random_case *c, int32_t key, int64_t other)
@@ -288,7 +313,13 @@ static sp_status open_inputs(const random_case *c, case_handles *h)
     if (status == SP_OK)
         status = sp_model_create(c->model, NULL, &h->model);
     if (status == SP_OK)
+        status = sp_model_set(h->model, SP_MODEL_VIRTUAL_STAGES, c->virtual_stages);
+    if (status == SP_OK)
         status = sp_device_create(c->device, NULL, &h->device);
+    if (status == SP_OK)
+        status = sp_device_set(h->device, SP_DEVICE_P2P_OVERLAP, !c->blocking_sends);
+    if (status == SP_OK)
+        status = sp_device_set(h->device, SP_DEVICE_P2P_CONTENTION, c->queued_sends);
     if (status == SP_OK)
         status = sp_batch_create(c->length, c->count, NULL, &h->batch);
     return status;
@@ -333,6 +364,8 @@ void random_case_print(const random_case *c)
             c->device);
     for (int32_t i = 0; i < c->settings; i++)
         fprintf(stderr, "%s=%" PRId64 " ", setting_name(c->setting[i].key), c->setting[i].value);
+    fprintf(stderr, "virtual_stages=%" PRId64 " blocking=%d queued=%d", c->virtual_stages,
+            c->blocking_sends, c->queued_sends);
     fprintf(stderr, "\n  %" PRId64 " samples, %s:", c->count, c->lengths_kind);
     for (int64_t i = 0; i < c->count; i++)
         fprintf(stderr, " %" PRId64, c->length[i]);

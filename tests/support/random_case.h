@@ -12,7 +12,7 @@
 #include "checker.h"
 
 #define CASE_MOST_SAMPLES 512
-#define CASE_MOST_SETTINGS 16
+#define CASE_MOST_SETTINGS 18
 
 /* What a case may contain; bits of random_case_make(). */
 enum case_kind {
@@ -30,6 +30,8 @@ typedef struct case_setting {
 typedef struct random_case {
     uint64_t seed;
     const char *lengths_kind;
+    int64_t virtual_stages;
+    int blocking_sends, queued_sends;
     const char *model, *device;
     char topology[96];    /* as sp_topology_parse() takes it */
     int64_t count;

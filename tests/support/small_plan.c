@@ -167,7 +167,8 @@ static sp_status add_replica(sp_builder *b, const small_plan *plan, int32_t repl
         for (int32_t i = 0; i < plan->ops[replica][s]; i++) {
             const small_op *op = &plan->op[replica][s][i];
 
-            TRY(sp_builder_add_op(b, replica, s, op->pass, op->pack, op->start, op->end));
+            TRY(sp_builder_add_op(b, replica, s, op->pass, op->pack, 0, op->start,
+                                  op->end));
         }
         TRY(sp_builder_set_memory(b, replica, s, 100, plan->peak_bytes, plan->memory_bytes));
     }

@@ -49,7 +49,7 @@ static void null_arguments_are_named(void **state)
     EXPECT_FAIL(sp_builder_add_shards(NULL, 0, 0, 0, 0, NULL), SP_ERR_INVALID, "builder is NULL");
     EXPECT_FAIL(sp_builder_add_shards(builder, 0, 0, 0, 1, NULL), SP_ERR_INVALID,
                 "shards is NULL");
-    EXPECT_FAIL(sp_builder_add_op(NULL, 0, 0, 0, 0, 0, 0), SP_ERR_INVALID, "builder is NULL");
+    EXPECT_FAIL(sp_builder_add_op(NULL, 0, 0, 0, 0, 0, 0, 0), SP_ERR_INVALID, "builder is NULL");
     EXPECT_FAIL(sp_builder_set_memory(NULL, 0, 0, 0, 0, 0), SP_ERR_INVALID, "builder is NULL");
     EXPECT_FAIL(sp_builder_finish(NULL, &s), SP_ERR_INVALID, "builder is NULL");
     EXPECT_FAIL(sp_builder_finish(builder, NULL), SP_ERR_INVALID, "out is NULL");
@@ -112,17 +112,24 @@ static void shards_need_a_pack(void **state)
 static void ops_are_bounded(void **state)
 {
     (void)state;
-    EXPECT_FAIL(sp_builder_add_op(builder, 2, 0, 0, 0, 0, 0), SP_ERR_RANGE,
+    EXPECT_FAIL(sp_builder_add_op(builder, 2, 0, 0, 0, 0, 0, 0), SP_ERR_RANGE,
                 "replica: 2 is outside 0 to 1");
-    EXPECT_FAIL(sp_builder_add_op(builder, 0, 3, 0, 0, 0, 0), SP_ERR_RANGE,
+    EXPECT_FAIL(sp_builder_add_op(builder, 0, 3, 0, 0, 0, 0, 0), SP_ERR_RANGE,
                 "stage: 3 is outside 0 to 2");
-    EXPECT_FAIL(sp_builder_add_op(builder, 0, 0, 2, 0, 0, 0), SP_ERR_RANGE,
-                "pass: 2 is outside 0 to 1");
-    EXPECT_FAIL(sp_builder_add_op(builder, 0, 0, 0, -1, 0, 0), SP_ERR_RANGE,
-                "pack: -1 is outside 0 to 1073741822");
-    EXPECT_FAIL(sp_builder_add_op(builder, 0, 0, 0, 0, -1, 0), SP_ERR_RANGE,
+    EXPECT_FAIL(sp_builder_add_op(builder, 0, 0, 3, 0, 0, 0, 0), SP_ERR_RANGE,
+                "pass: 3 is outside 0 to 2");
+    EXPECT_FAIL(sp_builder_add_op(builder, 0, 0, 0, -1, 0, 0, 0), SP_ERR_RANGE,
+                "pack: -1 is outside 0 to 4194303");
+    EXPECT_FAIL(sp_builder_add_op(builder, 0, 0, 0, 0, 64, 0, 0), SP_ERR_RANGE,
+                "chunk: 64 is outside 0 to 63");
+    EXPECT_FAIL(sp_builder_set_pipeline(builder, 0, 0), SP_ERR_RANGE,
+                "virtual_stages: 0 is outside 1 to 64");
+    EXPECT_FAIL(sp_builder_set_pipeline(builder, 1, 2), SP_ERR_RANGE,
+                "pipeline: 2 is outside 0 to 1");
+    EXPECT_FAIL(sp_builder_set_pipeline(NULL, 1, 0), SP_ERR_INVALID, "builder is NULL");
+    EXPECT_FAIL(sp_builder_add_op(builder, 0, 0, 0, 0, 0, -1, 0), SP_ERR_RANGE,
                 "start_ps: -1 is outside 0 to 9223372036854775807");
-    EXPECT_FAIL(sp_builder_add_op(builder, 0, 0, 0, 0, 5, 4), SP_ERR_RANGE,
+    EXPECT_FAIL(sp_builder_add_op(builder, 0, 0, 0, 0, 0, 5, 4), SP_ERR_RANGE,
                 "end_ps: 4 is outside 5 to 9223372036854775807");
 }
 
@@ -155,7 +162,7 @@ static void an_unfinished_plan_is_refused_for_what_it_lacks_first(void **state)
                 "I6: replica 1 has 1 backward packs, replica 0 has 0");
     assert_int_equal(sp_builder_add_pack(builder, 0, SP_BACKWARD, -1, 0, NULL), SP_OK);
     EXPECT_FAIL(sp_builder_finish(builder, &s), SP_ERR_INVARIANT,
-                "I4: replica 0, stage 0 has 0 ops for 1 packs");
+                "I4: replica 0, stage 0 has 0 ops, but its packs make 1");
     assert_null(s);
 }
 
@@ -222,7 +229,8 @@ static void copy_stage(const planned *p, sp_builder *b, int32_t dp, int32_t pp)
         sp_op_view op = SP_OP_VIEW_INIT;
 
         assert_int_equal(sp_schedule_op(p->schedule, rank, i, &op), SP_OK);
-        assert_int_equal(sp_builder_add_op(b, dp, pp, op.pass, op.pack, op.start_ps, op.end_ps),
+        assert_int_equal(sp_builder_add_op(b, dp, pp, op.pass, op.pack, op.chunk, op.start_ps,
+                                           op.end_ps),
                          SP_OK);
     }
 }
@@ -308,7 +316,7 @@ static void offsets_that_pass_int32_are_refused(void **state)
     for (sp_pass pass = 0; pass < 2; pass++) {
         assert_int_equal(sp_builder_add_pack(b, 0, pass, -1, 2, slices), SP_OK);
         assert_int_equal(sp_builder_add_shards(b, 0, pass, 0, 2, slices), SP_OK);
-        assert_int_equal(sp_builder_add_op(b, 0, 0, pass, 0, pass, pass + 1), SP_OK);
+        assert_int_equal(sp_builder_add_op(b, 0, 0, pass, 0, 0, pass, pass + 1), SP_OK);
     }
     EXPECT_FAIL(sp_builder_finish(b, &s), SP_ERR_OVERFLOW,
                 "cu_seqlens_q: 2147483647 + 2147483647 at sample 1 is above 2147483647; use more "

@@ -35,7 +35,7 @@ static sp_status add_small_plan(sp_builder *b, const small_plan *p, int keeps_on
             for (int32_t i = 0; i < p->ops[r][s]; i++) {
                 const small_op *op = &p->op[r][s][i];
 
-                STEP(sp_builder_add_op(b, r, s, op->pass, op->pack, op->start, op->end));
+                STEP(sp_builder_add_op(b, r, s, op->pass, op->pack, 0, op->start, op->end));
             }
     }
 #undef STEP
@@ -150,8 +150,8 @@ static void an_op_or_merge_can_be_added_again_after_a_failure(void **state)
     EXPECT_FAIL(sp_builder_add_merge(b, 3, 0, 2), SP_ERR_MEMORY, OUT_OF_MEMORY);
     assert_int_equal(sp_builder_add_merge(b, 3, 0, 2), SP_OK);
     memory.fail_at = memory.asked;
-    EXPECT_FAIL(sp_builder_add_op(b, 0, 0, SP_FORWARD, 0, 0, 10), SP_ERR_MEMORY, OUT_OF_MEMORY);
-    assert_int_equal(sp_builder_add_op(b, 0, 0, SP_FORWARD, 0, 0, 10), SP_OK);
+    EXPECT_FAIL(sp_builder_add_op(b, 0, 0, SP_FORWARD, 0, 0, 0, 10), SP_ERR_MEMORY, OUT_OF_MEMORY);
+    assert_int_equal(sp_builder_add_op(b, 0, 0, SP_FORWARD, 0, 0, 0, 10), SP_OK);
     EXPECT_FAIL(sp_builder_add_pack(b, 0, SP_FORWARD, 1, 0, NULL), SP_ERR_RANGE,
                 "merge: 1 is outside -1 to 0"); /* one merge, not two */
     sp_builder_destroy(b);

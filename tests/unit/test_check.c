@@ -208,15 +208,15 @@ static void i3_an_earlier_shard_that_is_listed_first(void **state)
 static void i4_a_pack_out_of_order(void **state)
 {
     (void)state;
-    schedule->timeline.op[op_at(0, 1, 2)] = 3 * 2 + SP_FORWARD;
-    refuse("I4: replica 0, stage 1: op 2 is forward pack 3, expected pack 2");
+    schedule->timeline.op[op_at(0, 1, 2)] = sp__op(3, 0, SP_FORWARD);
+    refuse("I4: replica 0, stage 1: op 2 is forward pack 3 of chunk 0, expected pack 2");
 }
 
 static void i4_a_pack_that_runs_twice(void **state)
 {
     (void)state;
-    schedule->timeline.op[op_at(1, 0, 6)] = 1 * 2 + SP_BACKWARD;
-    refuse("I4: replica 1, stage 0: op 6 is backward pack 1, expected pack 2");
+    schedule->timeline.op[op_at(1, 0, 6)] = sp__op(1, 0, SP_BACKWARD);
+    refuse("I4: replica 1, stage 0: op 6 is backward pack 1 of chunk 0, expected pack 2");
 }
 
 /* On the last stage the first backward comes before the forward pack that it needs. */
@@ -224,10 +224,10 @@ static void i4_a_backward_before_its_forward(void **state)
 {
     (void)state;
     for (int32_t r = 0; r < 2; r++) {
-        schedule->timeline.op[op_at(r, 1, 1)] = 0 * 2 + SP_BACKWARD;
-        schedule->timeline.op[op_at(r, 1, 2)] = 1 * 2 + SP_FORWARD;
-        schedule->timeline.op[op_at(r, 1, 3)] = 2 * 2 + SP_FORWARD;
-        schedule->timeline.op[op_at(r, 1, 4)] = 3 * 2 + SP_FORWARD;
+        schedule->timeline.op[op_at(r, 1, 1)] = sp__op(0, 0, SP_BACKWARD);
+        schedule->timeline.op[op_at(r, 1, 2)] = sp__op(1, 0, SP_FORWARD);
+        schedule->timeline.op[op_at(r, 1, 3)] = sp__op(2, 0, SP_FORWARD);
+        schedule->timeline.op[op_at(r, 1, 4)] = sp__op(3, 0, SP_FORWARD);
     }
     refuse("I4: replica 0, stage 0: op 4 can never run, ops wait for each other in a ring");
 }
@@ -236,8 +236,8 @@ static void i4_a_backward_before_its_forward(void **state)
 static void i4_merges_that_wait_in_a_ring(void **state)
 {
     (void)state;
-    schedule->timeline.op[op_at(0, 0, 1)] = 0 * 2 + SP_BACKWARD;
-    schedule->timeline.op[op_at(0, 0, 2)] = 1 * 2 + SP_FORWARD;
+    schedule->timeline.op[op_at(0, 0, 1)] = sp__op(0, 0, SP_BACKWARD);
+    schedule->timeline.op[op_at(0, 0, 2)] = sp__op(1, 0, SP_FORWARD);
     refuse("I4: replica 0, stage 0: op 1 can never run, ops wait for each other in a ring");
 }
 

@@ -13,8 +13,8 @@ static void run(hand_plan *h)
         fail_msg("%s", sp_error_message());
 }
 
-#define F(k) ((k) * 2 + SP_FORWARD)
-#define B(k) ((k) * 2 + SP_BACKWARD)
+#define F(k) sp__op(k, 0, SP_FORWARD)
+#define B(k) sp__op(k, 0, SP_BACKWARD)
 
 static void expect_op(const hand_plan *h, int32_t lane, int32_t stage, int32_t i, int32_t op,
                       int64_t start, int64_t end)
@@ -258,7 +258,8 @@ static void expect_meetings(hand_plan *h)
             for (int32_t op = 0; op < h->timeline.ops; op++) {
                 const sp__merge *m = &h->merge[g];
                 int64_t at = hand_at(h, m->first, s, op);
-                int32_t pass = h->timeline.op[at] % 2, k = h->timeline.op[at] / 2, nth = 0;
+                int32_t pass = sp__op_pass(h->timeline.op[at]), k = sp__op_pack(h->timeline.op[at]),
+                        nth = 0;
 
                 if (h->lane[m->first].pass[pass].merge[k] != g)
                     continue;
@@ -309,13 +310,13 @@ static void expect_stage_within_window(const hand_plan *h, int32_t lane, int32_t
         int32_t op = h->timeline.op[hand_at(h, lane, stage, i)];
         int64_t ahead = 0;
 
-        if (op % 2 == SP_BACKWARD) {
+        if (sp__op_pass(op) == SP_BACKWARD) {
             b++;
             continue;
         }
         if (b == h->draft.packs[SP_BACKWARD])
             continue;
-        for (int32_t k = h->lane[lane].needs[b] + 1; k <= op / 2; k++)
+        for (int32_t k = h->lane[lane].needs[b] + 1; k <= sp__op_pack(op); k++)
             ahead += forward_work(h, lane, k);
         assert_true(ahead <= window + 4 * h->timeline.ops);
     }

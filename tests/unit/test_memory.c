@@ -28,8 +28,8 @@ static void fill(const char *topology, int32_t key, int64_t value, sp__stage_mem
     assert_int_equal(sp_model_set(m, SP_MODEL_RECOMPUTE, SP_RECOMPUTE_NONE), SP_OK);
     if (key != 0)
         assert_int_equal(sp_model_set(m, key, value), SP_OK);
-    assert_int_equal(sp__stage_layers(m, t->shape.degree[SP__PP], layers), SP_OK);
-    assert_int_equal(sp__memory_init(memory, m, &t->shape, layers), SP_OK);
+    assert_int_equal(sp__stage_layers(m, t->shape.degree[SP__PP], 1, layers), SP_OK);
+    assert_int_equal(sp__memory_init(memory, m, &t->shape, 1, layers), SP_OK);
     sp_model_destroy(m);
     sp_topology_destroy(t);
 }
@@ -96,7 +96,8 @@ static void recomputation_keeps_less(void **state)
     fill("pp=2", SP_MODEL_RECOMPUTE, SP_RECOMPUTE_SELECTIVE, m);
     assert_int_equal(m[0].token, 16 * (LAYER_TOKEN_BYTES - 2 * (2 * 4096 + 11008)));
     fill("pp=2", SP_MODEL_RECOMPUTE, SP_RECOMPUTE_FULL, m);
-    assert_int_equal(m[0].token, 16 * 2 * 4096);
+    /* The layer's input, and the K and V that later slices attend. */
+    assert_int_equal(m[0].token, 16 * 2 * (4096 + 2 * 4096));
 }
 
 static void keys_and_values_are_cached_in_every_layer(void **state)
@@ -137,7 +138,7 @@ static void bytes_that_do_not_fit_are_refused(void **state)
     assert_int_equal(sp_model_set(m, SP_MODEL_LAYERS, 100000), SP_OK);
     assert_int_equal(sp_model_set(m, SP_MODEL_HIDDEN, 1 << 24), SP_OK);
     assert_int_equal(sp_model_set(m, SP_MODEL_FFN_HIDDEN, 1 << 26), SP_OK);
-    EXPECT_FAIL(sp__memory_init(memory, m, &t->shape, layers), SP_ERR_OVERFLOW,
+    EXPECT_FAIL(sp__memory_init(memory, m, &t->shape, 1, layers), SP_ERR_OVERFLOW,
                 "model: bytes of stage 0 pass int64");
     sp_model_destroy(m);
     sp_topology_destroy(t);

@@ -100,7 +100,8 @@ static void every_preset_can_be_made_and_is_consistent(void **state)
 static void a_preset_sets_the_shape_and_keeps_the_other_fallbacks(void **state)
 {
     static const int64_t expected[SP__MODEL_PARAMS] = { 48, 2048, 32,  4, 128, 768, 1, 151936,
-                                                        0,  128,  8,   2, 1,   0,   0, 1 };
+                                                        0,  128,  8,   2, 1,   0,   0, 1,
+                                                        1 };
     sp_model *model;
 
     (void)state;
@@ -126,7 +127,9 @@ static void a_value_is_set_within_its_bounds_alone(void **state)
                 "model parameter layers: 0 is below 1");
     EXPECT_FAIL(sp_model_set(*state, SP_MODEL_RECOMPUTE, 3), SP_ERR_RANGE,
                 "model parameter recompute: 3 is above 2");
-    EXPECT_FAIL(sp_model_set(*state, 17, 1), SP_ERR_NAME, "no model parameter has key 17");
+    EXPECT_FAIL(sp_model_set(*state, 26, 1), SP_ERR_NAME, "no model parameter has key 26");
+    EXPECT_FAIL(sp_model_set(*state, SP_MODEL_VIRTUAL_STAGES, 65), SP_ERR_RANGE,
+                "model parameter virtual_stages: 65 is above 64");
     assert_int_equal(value_of(*state, SP_MODEL_LAYERS), 32);
     assert_int_equal(sp_model_set(*state, SP_MODEL_LAYERS, 100000), SP_OK);
     assert_int_equal(value_of(*state, SP_MODEL_LAYERS), 100000);

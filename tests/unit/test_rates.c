@@ -28,8 +28,9 @@ static rates_case open_case(const char *topology, const char *model, const char 
 static sp_status fill(rates_case *c)
 {
     int32_t layers[STAGES], pp = c->topology->shape.degree[SP__PP];
-    sp_status status = sp__stage_layers(c->model, pp, layers);
+    sp_status status = sp__stage_layers(c->model, pp, 1, layers);
 
+    c->rates.chunks = 1;
     for (int32_t s = 0; status == SP_OK && s < pp; s++)
         c->stage[s].layers = layers[s];
     return status == SP_OK ? sp__rates_init(&c->rates, c->stage, c->model, c->device,
@@ -134,12 +135,12 @@ static void layers_that_do_not_divide_go_to_the_first_stages(void **state)
     int32_t layers[3];
 
     (void)state;
-    assert_int_equal(sp__stage_layers(c.model, 3, layers), SP_OK);
+    assert_int_equal(sp__stage_layers(c.model, 3, 1, layers), SP_OK);
     assert_int_equal(layers[0], 11);
     assert_int_equal(layers[1], 11);
     assert_int_equal(layers[2], 10);
     assert_int_equal(sp_model_set_stage_layers(c.model, given, 3), SP_OK);
-    assert_int_equal(sp__stage_layers(c.model, 3, layers), SP_OK);
+    assert_int_equal(sp__stage_layers(c.model, 3, 1, layers), SP_OK);
     assert_memory_equal(layers, given, sizeof given);
     close_case(&c);
 }
@@ -238,7 +239,8 @@ static sp__stage_rates plain_stage(void)
 
 static sp__rates plain_rates(sp__stage_rates *stage)
 {
-    return (sp__rates){ .stage = stage, .stages = 1, .cp = 1, .attention = { INT64_MAX, 1 },
+    return (sp__rates){ .stage = stage, .stages = 1, .pp = 1, .chunks = 1, .cp = 1,
+                        .attention = { INT64_MAX, 1 },
                         .intra = { INT64_MAX, 0 }, .inter = { INT64_MAX, 0 }, .hop_bytes = 8,
                         .devices_per_node = 8 };
 }
@@ -311,18 +313,20 @@ static void an_exchange_takes_latency_and_its_share_of_the_bytes(void **state)
                      1200 + 7 + 11 + 3 * 20 + 2400 * 75 * 2);
 }
 
-static void a_hop_takes_latency_and_the_tokens_bytes(void **state)
+static void a_message_takes_its_bytes_and_then_latency(void **state)
 {
     sp__stage_rates stage = plain_stage();
     sp__rates rates = plain_rates(&stage);
 
     (void)state;
-    assert_int_equal(sp__hop_time(&rates, 1000, 0), 0);
+    assert_int_equal(sp__send_time(&rates, 1000, 0), 0);
     rates.intra = (sp__link){ INT64_C(500000000000), 20 };
     rates.inter = (sp__link){ INT64_MAX, 50 };
-    assert_int_equal(sp__hop_time(&rates, 1000, 0), 20 + 1000 * 8 * 2);
-    assert_int_equal(sp__hop_time(&rates, 1000, 1), 50);
-    assert_int_equal(sp__hop_time(&rates, 0, 1), 0);
+    assert_int_equal(sp__send_time(&rates, 1000, 0), 1000 * 8 * 2);
+    assert_int_equal(sp__send_latency(&rates, 0), 20);
+    assert_int_equal(sp__send_time(&rates, 1000, 1), 0);
+    assert_int_equal(sp__send_latency(&rates, 1), 50);
+    assert_int_equal(sp__send_time(&rates, 0, 0), 0);
 }
 
 static void nodes_are_runs_of_consecutive_ranks(void **state)
@@ -348,7 +352,7 @@ static void a_cost_that_does_not_fit_is_minus_one(void **state)
     load.tokens = SP__LONGEST / 2;
     assert_true(sp__load_cost(&rates, 0, SP_FORWARD, &load, 1, 0) > 0);
     rates.intra.bandwidth = 1;
-    assert_int_equal(sp__hop_time(&rates, INT64_MAX, 0), SP__LONGEST);
+    assert_int_equal(sp__send_time(&rates, INT64_MAX, 0), SP__LONGEST);
 }
 
 static void contradictions_are_named(void **state)
@@ -358,12 +362,12 @@ static void contradictions_are_named(void **state)
     int32_t layers[40];
 
     (void)state;
-    EXPECT_FAIL(sp__stage_layers(c.model, 33, layers), SP_ERR_INVALID,
+    EXPECT_FAIL(sp__stage_layers(c.model, 33, 1, layers), SP_ERR_INVALID,
                 "topology pp: 33 stages are more than the model's 32 layers");
     sp_model_set_stage_layers(c.model, short_by_one, 2);
     EXPECT_FAIL(fill(&c), SP_ERR_INVALID,
                 "stage layers: they add up to 31, but the model has 32 layers");
-    EXPECT_FAIL(sp__stage_layers(c.model, 4, layers), SP_ERR_INVALID,
+    EXPECT_FAIL(sp__stage_layers(c.model, 4, 1, layers), SP_ERR_INVALID,
                 "stage layers are given for 2 stages, but the topology has pp 4");
     sp_model_set_stage_layers(c.model, NULL, 0);
     sp_model_set(c.model, SP_MODEL_HEADS, 33);
@@ -457,7 +461,7 @@ int main(void)
         cmocka_unit_test(half_rate_doubles_the_time_at_its_tokens),
         cmocka_unit_test(a_device_gives_floor_and_overhead),
         cmocka_unit_test(an_exchange_takes_latency_and_its_share_of_the_bytes),
-        cmocka_unit_test(a_hop_takes_latency_and_the_tokens_bytes),
+        cmocka_unit_test(a_message_takes_its_bytes_and_then_latency),
         cmocka_unit_test(nodes_are_runs_of_consecutive_ranks),
         cmocka_unit_test(a_cost_that_does_not_fit_is_minus_one),
         cmocka_unit_test(contradictions_are_named),

@@ -20,8 +20,8 @@ static void open_two_packs(hand_plan *h, const char *topology)
     hand_close(h);
 }
 
-#define F(k) ((k) * 2 + SP_FORWARD)
-#define B(k) ((k) * 2 + SP_BACKWARD)
+#define F(k) sp__op(k, 0, SP_FORWARD)
+#define B(k) sp__op(k, 0, SP_BACKWARD)
 
 static void set_order(hand_plan *h, int32_t lane, int32_t stage, const int32_t *op)
 {

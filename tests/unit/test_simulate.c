@@ -183,7 +183,7 @@ static void arguments_of_queries_are_checked(void **state)
     EXPECT_FAIL(sp_schedule_pack(p.schedule, 0, 0, 0, NULL), SP_ERR_INVALID, "view is NULL");
     EXPECT_FAIL(sp_schedule_op(p.schedule, 0, 6, &op), SP_ERR_RANGE, "index: 6 is outside 0 to 5");
     EXPECT_FAIL(sp_schedule_stats(p.schedule, &stats), SP_ERR_INVALID,
-                "stats: struct_size 8 is below 184; set it before the call");
+                "stats: struct_size 8 is below 224; set it before the call");
     EXPECT_FAIL(sp_schedule_block(p.schedule, 0, &data, NULL), SP_ERR_INVALID, "bytes is NULL");
     assert_int_equal(sp_schedule_block(p.schedule, 0, &data, &bytes), SP_OK);
     assert_int_equal((uintptr_t)data % 64, 0);

@@ -41,7 +41,7 @@ static sp_status init(const inputs *in, failing_alloc *memory, sp__target *targe
     sp__alloc alloc;
 
     assert_int_equal(sp__alloc_init(&alloc, &memory->hooks), SP_OK);
-    return sp__target_init(target, in->model, in->device, &in->topology->shape, &alloc);
+    return sp__target_init(target, in->model, in->device, &in->topology->shape, 1, &alloc);
 }
 
 static void drop(failing_alloc *memory, sp__target *target)
@@ -65,9 +65,10 @@ static void a_target_holds_rates_and_memory_of_every_stage(void **state)
 
     failing_alloc_init(&memory, NEVER_FAIL);
     assert_int_equal(init(in, &memory, &t), SP_OK);
+    rates.chunks = 1;
     assert_int_equal(sp__rates_init(&rates, stage, in->model, in->device, &in->topology->shape),
                      SP_OK);
-    assert_int_equal(sp__memory_init(bytes, in->model, &in->topology->shape, layers), SP_OK);
+    assert_int_equal(sp__memory_init(bytes, in->model, &in->topology->shape, 1, layers), SP_OK);
     assert_int_equal(t.rates.stages, 3);
     assert_ptr_equal(t.rates.stage, t.stage);
     assert_memory_equal(t.stage, stage, sizeof stage);
@@ -86,7 +87,7 @@ static void every_failed_allocation_leaves_nothing(void **state)
         if (init(*state, &memory, &t) == SP_OK) {
             drop(&memory, &t);
             assert_int_equal(memory.live, 0);
-            assert_int_equal(n, 3);
+            assert_int_equal(n, 4);
             return;
         }
         assert_string_equal(sp_error_message(), OUT_OF_MEMORY);
