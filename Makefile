@@ -121,7 +121,8 @@ deps:
 
 deps-check:
 	@sh tests/deps.sh required libcmocka-dev:cmocka.h \
-	    optional libjansson-dev:jansson.h g++:@g++ libglpk-dev:glpk.h libsimgrid-dev:simgrid/forward.h
+	    optional libjansson-dev:jansson.h g++:@g++ libglpk-dev:glpk.h libsimgrid-dev:simgrid/forward.h \
+	    libopenmpi-dev:@mpicc openmpi-bin:@mpirun
 
 # ---- the main job
 
@@ -147,7 +148,10 @@ ORACLE_simgrid := $(shell printf '\043if !__has_include(<simgrid/s4u.hpp>)\n\043
     $(CXX) -std=c++17 -x c++ -fsyntax-only - 2>/dev/null && echo 1)
 ORACLES := $(if $(ORACLE_glpk),oracle/test_glpk) $(if $(ORACLE_simgrid),oracle/test_simgrid)
 NO_ORACLES := $(filter-out $(ORACLES),oracle/test_glpk oracle/test_simgrid)
-SCRIPTS  := $(wildcard tests/lint/*.sh tests/examples/*.sh) tests/property/same_bytes.sh tests/cli/run.sh
+SCRIPTS  := $(wildcard tests/lint/*.sh tests/examples/*.sh tests/mpi/*.sh) tests/property/same_bytes.sh tests/cli/run.sh
+# Programs of several processes, where Open MPI is; their script says when it is not.
+MPICC    ?= mpicc
+MPI      := $(if $(shell command -v $(MPICC)),$(patsubst tests/%.c,%,$(wildcard tests/mpi/*.c)))
 SUPPORT  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/support/*.c))
 
 $(SUPPORT): $(B)/%.o: %.c $(HOW)
@@ -178,13 +182,19 @@ $(B)/tests/oracle/test_simgrid: tests/oracle/test_simgrid.cc $(SUPPORT) $(ARCHIV
 	$(Q)$(CXX) -std=c++17 -Wall -Wextra $(if $(WERROR),-Werror) -Isrc -Iinclude $(CFLAGS) -MMD -MP $< $(SUPPORT) \
 	    $(ARCHIVE) -lsimgrid -lcmocka $(LIBS) $(LDFLAGS) -o $@
 
+$(MPI:%=$(B)/tests/%): $(B)/tests/%: tests/%.c $(ARCHIVE)
+	@mkdir -p $(@D)
+	@$(say) TEST $<
+	$(Q)OMPI_CC="$(CC)" $(MPICC) -std=c11 $(WARN) -Iinclude $(CFLAGS) $< $(ARCHIVE) $(LIBS) $(LDFLAGS) -o $@
+
 -include $(SUPPORT:.o=.d) $(PROGRAMS:%=$(B)/tests/%.d)
 
 # What check runs, for the lint that looks for files it does not.
 print-tests:
-	@echo $(PROGRAMS) $(ORACLES) $(NO_ORACLES) $(EXAMPLES) $(SCRIPTS)
+	@echo $(PROGRAMS) $(ORACLES) $(NO_ORACLES) $(EXAMPLES) $(SCRIPTS) $(patsubst tests/%.c,%,$(wildcard tests/mpi/*.c))
 
-check-build: all $(PROGRAMS:%=$(B)/tests/%) $(ORACLES:%=$(B)/tests/%) $(EXAMPLES:%=$(B)/%)
+check-build: all $(PROGRAMS:%=$(B)/tests/%) $(ORACLES:%=$(B)/tests/%) $(MPI:%=$(B)/tests/%) \
+    $(EXAMPLES:%=$(B)/%)
 
 # Which oracles there are is asked anew once their packages are installed.
 check:
@@ -205,8 +215,9 @@ $(BENCH): $(B)/tests/%: tests/%.c $(wildcard tests/bench/*.h) tests/support/data
 	@$(say) CC $<
 	$(Q)$(CC) $(ALL_CFLAGS) $< $(ARCHIVE) $(LIBS) $(LDFLAGS) -o $@
 
-bench: all $(BENCH)
+bench: all $(BENCH) $(MPI:%=$(B)/tests/%)
 	@for b in $(BENCH); do $$b || exit 1; done
+	@B=$(B) sh tests/mpi/replay.sh --bench
 
 # ---- installed files
 

@@ -560,8 +560,14 @@ enum sp_device_key {
                                             stage's last op, and of the parameter gather that hides
                                             behind the next step. */
     SP_DEVICE_P2P_OVERLAP = 18,    /**< 1: a stage goes on while it sends; 0: it waits. */
-    SP_DEVICE_P2P_CONTENTION = 19  /**< 1: what a stage sends queues on its link; 0: every message
+    SP_DEVICE_P2P_CONTENTION = 19, /**< 1: what a stage sends queues on its link; 0: every message
                                         has the link to itself. */
+    SP_DEVICE_CP_EXPOSED_PERCENT = 20, /**< Share of the exchange of K, V, dK and dV within a
+                                            context-parallel or merge group that is not hidden. */
+    SP_DEVICE_LAYER_PASSES = 21        /**< How often a layer's forward reads or writes a token's
+                                            hidden state in memory outside matrix products and
+                                            attention (norms, activations, residuals); backward
+                                            twice as often. 0: the linear rate has it in. */
 };
 
 /**

@@ -214,6 +214,18 @@ static int has_own_head(const struct sp_device *d)
     return sp__device_value(d, SP_DEVICE_HEAD_FLOPS) > 0;
 }
 
+/* Time that the layers of a stage spend on a token's hidden state outside their
+ * products, bound by memory. */
+static int64_t memory_bound(const struct sp_model *m, const struct sp_device *d, int64_t layers,
+                            int32_t tp)
+{
+    sp__link memory = { sp__device_value(d, SP_DEVICE_MEMORY_BANDWIDTH), 0 };
+
+    return link_rate(&memory, layers * sp__device_value(d, SP_DEVICE_LAYER_PASSES) *
+                                  sp__model_value(m, SP_MODEL_HIDDEN) *
+                                  sp__model_value(m, SP_MODEL_ELEMENT_BYTES) / tp);
+}
+
 /* What they cost by FLOPs and rates, the head included where it has no rate of its own. */
 static sp_status counted_layers(sp__rate *rate, const struct sp_model *m, const struct sp_device *d,
                                 const sp__shape *shape, const flops *f, int64_t layers, int pass)
@@ -234,6 +246,7 @@ static sp_status counted_layers(sp__rate *rate, const struct sp_model *m, const 
         SP_TRY(per_unit(f->attention, sp__device_value(d, SP_DEVICE_ATTENTION_FORWARD_FLOPS), tp,
                         &recomputed));
     rate->pair += recomputed;
+    rate->compute += (products[pass] + again) * memory_bound(m, d, layers, tp);
     rate->half =
         sp__fixed_cost(rate->compute, sp__device_value(d, SP_DEVICE_HALF_RATE_TOKENS), 0, 0);
     rate->floor = sp__device_value(d, SP_DEVICE_LAYER_FLOOR_PS) * layers * (products[pass] + again);
@@ -328,6 +341,7 @@ static void init_links(sp__rates *rates, const struct sp_model *m, const struct 
                                     sp__model_value(m, SP_MODEL_ELEMENT_BYTES),
                                     shape->degree[SP__TP]);
     rates->blocking_sends = !sp__device_value(d, SP_DEVICE_P2P_OVERLAP);
+    rates->exchange_percent = (int32_t)sp__device_value(d, SP_DEVICE_CP_EXPOSED_PERCENT);
     rates->queued_sends = sp__device_value(d, SP_DEVICE_P2P_CONTENTION) != 0;
 }
 
@@ -383,8 +397,9 @@ int64_t sp__exchange_time(const sp__rates *rates, int32_t stage, int64_t context
 
     if (context == 0 || group == 1)
         return 0;
-    return transfer(crosses_nodes ? &rates->inter : &rates->intra, r->layers,
-                    (sp__int128)context * r->kv_bytes * (group - 1) / group);
+    return sp__mul_div(transfer(crosses_nodes ? &rates->inter : &rates->intra, r->layers,
+                                (sp__int128)context * r->kv_bytes * (group - 1) / group),
+                       rates->exchange_percent, 100);
 }
 
 int64_t sp__load_cost(const sp__rates *rates, int32_t stage, int pass, const sp__load *load,

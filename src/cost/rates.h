@@ -72,6 +72,7 @@ typedef struct sp__rates {
     sp__link intra, inter;
     int64_t hop_bytes;      /* of a token's activations between stages, on a rank */
     int32_t devices_per_node;
+    int32_t exchange_percent; /* of an exchange that is exposed */
     int32_t blocking_sends; /* a stage waits while it sends */
     int32_t queued_sends;   /* what a stage sends has one link for all */
 } sp__rates;

@@ -55,6 +55,10 @@ static const sp__param rows[] = {
       "a stage goes on while it sends; no makes it wait" },
     { SP_DEVICE_P2P_CONTENTION, "p2p_contention", "", "no,yes", 0, 1, 0,
       "what a stage sends queues on its link" },
+    { SP_DEVICE_CP_EXPOSED_PERCENT, "cp_exposed_percent", "%", "", 0, 100, 100,
+      "share of the exchange of K, V, dK and dV that is not hidden behind compute" },
+    { SP_DEVICE_LAYER_PASSES, "layer_passes", "", "", 0, 1 << 20, 0,
+      "reads and writes of the hidden state in a layer's forward beside its products" },
 };
 
 _Static_assert(sizeof rows / sizeof *rows == SP__DEVICE_PARAMS, "one row for each key");

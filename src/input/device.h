@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/params.h"
 
-#define SP__DEVICE_PARAMS 19
+#define SP__DEVICE_PARAMS 21
 
 extern const sp__param_table sp__device_table;
 

@@ -17,7 +17,8 @@
 #define MICROSECOND INT64_C(1000000) /* in picoseconds */
 #define NONE INT64_MAX               /* no limit */
 #define EXPOSED 25                   /* % of TP collectives, with overlapped GEMMs */
-#define OVERLAP 100, 1, 0            /* of reductions; sends overlap, and do not queue */
+#define OVERLAP 100, 1, 0, 100, 0    /* reductions and sends overlap, exchanges do not;
+                                      * linear rates have the rest of a layer in */
 
 typedef struct preset {
     const char *name;

@@ -132,8 +132,9 @@ static sp_status find_slopes(search *s)
         double by, sum;
 
         *value = scaled(s->key[j], before, NUDGE);
-        if (*value == before)
-            *value = scaled(s->key[j], before, -NUDGE);
+        if (*value == before) /* a share of few percent, or the end of the bounds */
+            *value = before < sp__device_table.rows[s->key[j] - 1].maximum ? before + 1
+                                                                            : before - 1;
         by = log((double)*value / (double)before);
         SP_TRY(judge(s, s->trial, &sum));
         for (int32_t i = 0; i < s->count; i++)

@@ -20,16 +20,24 @@ static const char *const data_files[] = {
 
 enum { DATA_FILES = sizeof data_files / sizeof *data_files };
 
+/* A file of the data folder by its name and ending; NULL where it is absent. */
+static inline FILE *data_open(const char *name, const char *ending)
+{
+    const char *folder = getenv("SLIMPACK_DATA");
+    char path[512];
+
+    snprintf(path, sizeof path, "%s/%s%s", folder != NULL ? folder : "../shared/data", name,
+             ending);
+    return fopen(path, "r");
+}
+
 /* Lengths of a data file, at most limit; 0 where the file is absent. */
 static inline int64_t data_read(const char *name, int64_t *lengths, int64_t limit)
 {
-    const char *folder = getenv("SLIMPACK_DATA");
-    char path[512], line[64];
+    FILE *file = data_open(name, ".txt");
+    char line[64];
     int64_t count = 0;
-    FILE *file;
 
-    snprintf(path, sizeof path, "%s/%s.txt", folder != NULL ? folder : "../shared/data", name);
-    file = fopen(path, "r");
     while (file != NULL && count < limit && fgets(line, sizeof line, file) != NULL)
         if (line[0] >= '0' && line[0] <= '9')
             lengths[count++] = strtoll(line, NULL, 10);

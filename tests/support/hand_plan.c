@@ -32,6 +32,7 @@ static void open_machine(hand_plan *h)
         h->memory[s] = (sp__stage_memory){ .fixed = 100, .token = 1 };
     }
     h->rates = (sp__rates){ .stage = h->stage, .stages = pp, .pp = pp, .chunks = 1,
+                            .exchange_percent = 100,
                             .cp = h->shape.degree[SP__CP],
                             .attention = { INT64_MAX, 1 }, .intra = { INT64_MAX, 0 },
                             .inter = { INT64_MAX, 0 }, .devices_per_node = 8 };

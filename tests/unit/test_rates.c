@@ -240,6 +240,7 @@ static sp__stage_rates plain_stage(void)
 static sp__rates plain_rates(sp__stage_rates *stage)
 {
     return (sp__rates){ .stage = stage, .stages = 1, .pp = 1, .chunks = 1, .cp = 1,
+                        .exchange_percent = 100,
                         .attention = { INT64_MAX, 1 },
                         .intra = { INT64_MAX, 0 }, .inter = { INT64_MAX, 0 }, .hop_bytes = 8,
                         .devices_per_node = 8 };
