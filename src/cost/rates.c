@@ -413,8 +413,10 @@ int64_t sp__load_cost(const sp__rates *rates, int32_t stage, int pass, const sp_
     compute = sp__fixed_cost(r->token, load->tokens, r->pair, load->pairs);
     if (compute < 0)
         return -1;
-    return sp__max(compute + r->half, r->floor) + r->fixed +
-           sp__exchange_time(rates, stage, load->context, group, crosses_nodes);
+    compute = sp__max(compute + r->half, r->floor) + r->fixed;
+    if (pass == SP_WEIGHT) /* its rank has all that it needs */
+        return compute;
+    return compute + sp__exchange_time(rates, stage, load->context, group, crosses_nodes);
 }
 
 int64_t sp__send_time(const sp__rates *rates, int64_t tokens, int crosses_nodes)

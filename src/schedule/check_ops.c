@@ -127,8 +127,11 @@ static sp_status next_op(const sweep *w, int32_t r, int32_t stage, int32_t *op)
     pass = sp__op_pass(*op);
     if (*op >= 0 && sp__op_chunk(*op) < w->chunks && pass <= SP_BACKWARD + w->s->flow.split)
         expected = w->next[pass][unit_of(w, r, stage, sp__op_chunk(*op))];
-    if (expected < 0 || sp__op_pack(*op) != expected ||
-        expected >= w->s->packs[sp__pack_pass(pass)])
+    if (expected >= w->s->packs[sp__pack_pass(pass)])
+        return sp__fail(SP_ERR_INVARIANT, "I4: replica %" PRId32 ", stage %" PRId32 ": op %" PRId32
+                        " is one more %s pack of chunk %" PRId32 " than the %" PRId32 " there are",
+                        r, stage, w->done[here], names[pass], sp__op_chunk(*op), expected);
+    if (expected < 0 || sp__op_pack(*op) != expected)
         return sp__fail(SP_ERR_INVARIANT, "I4: replica %" PRId32 ", stage %" PRId32 ": op %" PRId32
                         " is %s pack %" PRId32 " of chunk %" PRId32 ", expected pack %" PRId32, r,
                         stage, w->done[here], names[pass], sp__op_pack(*op), sp__op_chunk(*op),

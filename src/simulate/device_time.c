@@ -97,14 +97,15 @@ static int64_t send_of(const walk *w, int32_t op)
     const sp__rates *rates = &w->s->target.rates;
     int pass = sp__op_pass(op);
     int32_t to = unit_of(w, op) + (pass == SP_FORWARD ? 1 : -1);
+    int32_t replica = w->s->lockstep ? 0 : w->replica; /* whose ranks stand for all */
     int64_t tokens;
     int crosses;
 
     if (!rates->blocking_sends || pass == SP_WEIGHT || to < 0 || to >= rates->stages)
         return 0;
     tokens = sent_tokens(w, op);
-    crosses = sp__crosses_nodes(rates, sp__shape_rank(&w->s->shape, w->replica, 0, w->stage, 0),
-                                sp__shape_rank(&w->s->shape, w->replica, 0, to % rates->pp, 0));
+    crosses = sp__crosses_nodes(rates, sp__shape_rank(&w->s->shape, replica, 0, w->stage, 0),
+                                sp__shape_rank(&w->s->shape, replica, 0, to % rates->pp, 0));
     return tokens == 0 ? 0 : sp__send_time(rates, tokens, crosses) +
                                  sp__send_latency(rates, crosses);
 }

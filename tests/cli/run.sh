@@ -486,6 +486,41 @@ sed 's/"model":"llama2-7b"/"model":"my-model"/' p.json >own.json
 fails simulation_of_an_unknown_model_says_so 1 "--model is not given" simulate own.json
 works simulation_of_an_unknown_model_takes_another "my-model" simulate own.json --model llama2-7b
 
+works simulation_says_where_time_goes "critical path" simulate h.json
+works simulation_says_where_memory_goes "activations" simulate h.json
+works simulation_says_what_would_help "linear layers" simulate h.json
+works simulation_says_how_well_devices_are_used "MFU" simulate h.json
+
+# ---- pipelines
+
+deep="--dp 2 --pp 4 --device h100 --tp 8 --set max_packs=8"
+for pipeline in 1f1b zero-bubble; do
+    for chunks in 1 2 4; do
+        works "plan_of_${pipeline}_in_${chunks}_chunks_is_made" "packs" plan good $deep \
+            --set pipeline=$pipeline --set virtual_stages=$chunks --json pipe.json
+        works "plan_of_${pipeline}_in_${chunks}_chunks_is_valid" "valid" check pipe.json
+        works "plan_of_${pipeline}_in_${chunks}_chunks_is_replayed" "makespan" simulate pipe.json \
+            --json again.json
+        same "plan_of_${pipeline}_in_${chunks}_chunks_stays_itself" pipe.json again.json
+    done
+done
+works pipeline_of_a_plan_is_said "interleaved zero-bubble, 4 virtual stages" simulate pipe.json
+fails chunks_that_do_not_divide_the_layers_are_refused 2 \
+    "virtual_stages: 3 chunks do not divide the 8 layers of stage 0" \
+    plan good $deep --set virtual_stages=3
+fails chunks_without_a_pipeline_are_refused 2 \
+    "virtual_stages: 2 chunks a stage need a pipeline of at least 2 stages, but pp is 1" \
+    plan good --dp 2 --device ideal --set virtual_stages=2
+fails bandwidth_of_nothing_is_refused 2 "inter_bandwidth: 0 is below 1" \
+    plan good $deep --set inter_bandwidth=0
+sed 's/"pipeline":"zero-bubble"/"pipeline":"gpipe"/' pipe.json >broken.json
+fails unknown_pipeline_is_refused 1 "broken.json: pipeline: 'gpipe' is neither 1f1b nor zero-bubble" \
+    check broken.json
+sed 's/"pipeline":"zero-bubble"/"pipeline":"1f1b"/' pipe.json >broken.json
+fails plan_of_another_pipeline_breaks_an_invariant 1 "I4: " check broken.json
+sed 's/"virtual_stages":4/"virtual_stages":1/' pipe.json >broken.json
+fails plan_of_other_chunks_is_refused 1 "the size of [pass, pack, start, end]" check broken.json
+
 # ---- plans that are not
 
 # broken NAME TEXT SED-SCRIPT : a plan edited by sed must be refused, at a place if TEXT has one

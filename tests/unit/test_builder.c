@@ -327,6 +327,35 @@ static void offsets_that_pass_int32_are_refused(void **state)
     sp_topology_destroy(one);
 }
 
+/* As many ops as the packs make, but two forwards: once the second was taken for a pack
+ * behind the last. */
+static void a_pack_behind_the_last_is_refused(void **state)
+{
+    static const int64_t length = 8;
+    static const int32_t slice[] = { 0, 0, 8 };
+    sp_topology *one;
+    sp_batch *tiny;
+    sp_builder *b;
+    sp_schedule *s = NULL;
+
+    (void)state;
+    assert_int_equal(sp_topology_create(1, 1, 1, 1, NULL, &one), SP_OK);
+    assert_int_equal(sp_batch_create(&length, 1, NULL, &tiny), SP_OK);
+    assert_int_equal(sp_builder_create(one, tiny, NULL, &b), SP_OK);
+    for (sp_pass pass = 0; pass < 2; pass++) {
+        assert_int_equal(sp_builder_add_pack(b, 0, pass, -1, 1, slice), SP_OK);
+        assert_int_equal(sp_builder_add_shards(b, 0, pass, 0, 1, slice), SP_OK);
+        assert_int_equal(sp_builder_add_op(b, 0, 0, SP_FORWARD, pass, 0, pass, pass + 1), SP_OK);
+    }
+    EXPECT_FAIL(sp_builder_finish(b, &s), SP_ERR_INVARIANT,
+                "I4: replica 0, stage 0: op 1 is one more forward pack of chunk 0 than the 1 "
+                "there are");
+    assert_null(s);
+    sp_builder_destroy(b);
+    sp_batch_destroy(tiny);
+    sp_topology_destroy(one);
+}
+
 /* A shard that is no range of tokens, before anything is computed from it. */
 static void shards_that_are_no_ranges_are_refused(void **state)
 {
@@ -366,6 +395,7 @@ int main(void)
         OPEN(an_unfinished_plan_is_refused_for_what_it_lacks_first),
         cmocka_unit_test(a_planned_schedule_comes_back_with_the_same_digest),
         cmocka_unit_test(offsets_that_pass_int32_are_refused),
+        cmocka_unit_test(a_pack_behind_the_last_is_refused),
         cmocka_unit_test(shards_that_are_no_ranges_are_refused),
     };
 

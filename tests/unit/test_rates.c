@@ -314,6 +314,20 @@ static void an_exchange_takes_latency_and_its_share_of_the_bytes(void **state)
                      1200 + 7 + 11 + 3 * 20 + 2400 * 75 * 2);
 }
 
+/* What the weights need lies on their rank. */
+static void weight_gradients_exchange_nothing(void **state)
+{
+    sp__stage_rates stage = plain_stage();
+    sp__rates rates = plain_rates(&stage);
+    sp__load load = { .tokens = 100, .context = 2400 };
+
+    (void)state;
+    stage.kv_bytes = 100;
+    rates.intra = (sp__link){ INT64_C(500000000000), 20 };
+    stage.pass[SP_WEIGHT] = (sp__rate){ .token = INT64_C(3) << SP__COST_BITS, .fixed = 5 };
+    assert_int_equal(sp__load_cost(&rates, 0, SP_WEIGHT, &load, 4, 0), 305);
+}
+
 static void a_message_takes_its_bytes_and_then_latency(void **state)
 {
     sp__stage_rates stage = plain_stage();
@@ -462,6 +476,7 @@ int main(void)
         cmocka_unit_test(half_rate_doubles_the_time_at_its_tokens),
         cmocka_unit_test(a_device_gives_floor_and_overhead),
         cmocka_unit_test(an_exchange_takes_latency_and_its_share_of_the_bytes),
+        cmocka_unit_test(weight_gradients_exchange_nothing),
         cmocka_unit_test(a_message_takes_its_bytes_and_then_latency),
         cmocka_unit_test(nodes_are_runs_of_consecutive_ranks),
         cmocka_unit_test(a_cost_that_does_not_fit_is_minus_one),
