@@ -42,7 +42,10 @@ static const profile profiles[] = { { 42, 23, 32, 50, 11 },
                                     { 256, 64, 128, 100, 11 },
                                     { 256, 64, 256, 50, 11 },
                                     { 42, 23, 32, 50, 16 },
-                                    { 42, 23, 32, 50, 13 } };
+                                    { 42, 23, 32, 50, 13 },
+                                    { 100, 0, 32, 50, 16 },
+                                    { 160, 23, 32, 50, 16 },
+                                    { 256, 23, 32, 50, 16 } };
 
 /* The profile for many packs that cost overhead, tried with every count. */
 #define LONG_RAMPS 1
@@ -55,6 +58,10 @@ static const profile profiles[] = { { 42, 23, 32, 50, 11 },
 #define MANY_REPLICAS 32
 
 #define PROFILES ((int32_t)(sizeof profiles / sizeof *profiles))
+
+/* The last ones are for zero bubble: weight gradients fill what a long ramp forward
+ * leaves idle, which of them fills most depends on the batch. */
+#define ZERO_BUBBLE_PROFILES 3
 
 /* Pack counts tried around the start, in 1/256 of it. */
 static const int32_t steps_balanced[] = { 256, 181, 362, 128, 512 };
@@ -225,6 +232,11 @@ static int64_t best_packs(const contest *c)
     return c->best[0].shape.packs[SP_BACKWARD];
 }
 
+static int32_t count_profiles(const contest *c)
+{
+    return c->step->draft.flow.split ? PROFILES : PROFILES - ZERO_BUBBLE_PROFILES;
+}
+
 static sp_status try_shape(contest *c, int64_t packs, const profile *p)
 {
     finalist now;
@@ -262,7 +274,7 @@ static sp_status hold_final(contest *c)
 /* All profiles for few packs, where a try costs little and ends weigh much. */
 static sp_status try_count(contest *c, int64_t packs)
 {
-    for (int32_t p = 0; p < PROFILES; p++)
+    for (int32_t p = 0; p < count_profiles(c); p++)
         if (p == LONG_RAMPS || packs <= FEW_PACKS)
             SP_TRY(try_shape(c, packs, &profiles[p]));
     return SP_OK;
@@ -300,9 +312,12 @@ static sp_status hold_contest(contest *c, int64_t start, const int32_t *steps, i
     if (best_packs(c) <= FEW_PACKS)
         return c->step->draft.lanes > 1 ? hold_final(c) : SP_OK;
     last = best_packs(c);
-    for (int32_t p = 0; p < PROFILES; p++)
+    for (int32_t p = 0; p < count_profiles(c); p++)
         if (p != LONG_RAMPS)
             SP_TRY(try_shape(c, last, &profiles[p]));
+    if (c->step->draft.flow.split && c->step->draft.lanes > 1 &&
+        c->step->draft.lanes < MANY_REPLICAS)
+        return hold_final(c);
     return SP_OK;
 }
 
@@ -333,7 +348,8 @@ sp_status sp__step_search(sp__step *step)
     for (int32_t i = 0; i < FINALISTS; i++)
         c.best[i].time = INT64_MAX;
     shape_of(step, &b, start, &profiles[is_free ? 0 : LONG_RAMPS], shape);
-    if (is_free && effort == SP_EFFORT_BALANCED && step->draft.lanes >= MANY_REPLICAS)
+    if (is_free && effort == SP_EFFORT_BALANCED &&
+        (step->draft.lanes >= MANY_REPLICAS || step->draft.flow.split))
         SP_TRY(hold_contest(&c, start, steps_balanced, 1));
     if (effort == SP_EFFORT_THOROUGH)
         SP_TRY(hold_contest(&c, start, steps_thorough, COUNT_OF(steps_thorough)));
