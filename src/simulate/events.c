@@ -50,15 +50,14 @@ static void report(greedy *g, const sp__unit *u, int pass, int32_t number)
             look(g, merge->first - g->machine.first + i, u->stage);
 }
 
-/* Since when a unit could run its next pack of a pass, as far as is known. */
-static int64_t possible(greedy *g, const sp__unit *u, int pass)
+/* Since when a unit could run its next pack of a pass, whose input is known. */
+static inline int64_t possible(greedy *g, const sp__unit *u, int pass)
 {
     const sp__machine *m = &g->machine;
     line *here = &g->line[2 * u->index + pass];
     int32_t number;
 
-    if (here->ready == SP__NEVER ||
-        (pass == SP_FORWARD && m->next[SP_FORWARD][u->index] >= g->permitted[u->index]))
+    if (pass == SP_FORWARD && m->next[SP_FORWARD][u->index] >= g->permitted[u->index])
         return SP__NEVER;
     number = sp__machine_shared(m, u->lane, pass, m->next[pass][u->index]);
     if (number < 0)
@@ -70,7 +69,7 @@ static int64_t possible(greedy *g, const sp__unit *u, int pass)
 }
 
 /* Whether x comes before y where both could run at the same time. */
-static int comes_before(const act *x, const act *y)
+static inline int comes_before(const act *x, const act *y)
 {
     if (x->pass != y->pass)
         return x->pass == SP_BACKWARD || (x->pass == SP_FORWARD && y->pass == SP_WEIGHT);
@@ -92,7 +91,7 @@ static int is_source(const sp__machine *m, const sp__unit *u, int pass)
 }
 
 /* Whether a unit's pack is the first that its stage has to take. */
-static int is_first(const greedy *g, const sp__unit *u, int pass)
+static inline int is_first(const greedy *g, const sp__unit *u, int pass)
 {
     const channel *c;
 
@@ -103,16 +102,20 @@ static int is_first(const greedy *g, const sp__unit *u, int pass)
 }
 
 /* Takes what a unit could do in a pass, if it is sooner, or comes before. */
-static void consider(greedy *g, const sp__unit *u, int pass, act *best)
+static inline void consider(greedy *g, const station *s, const sp__unit *u, int pass, int64_t free,
+                            act *best)
 {
-    const station *s = station_of(g, u->lane, u->stage);
-    act now = { SP__NEVER, is_first(g, u, pass) ? possible(g, u, pass) : SP__NEVER, u->chunk,
-                pass };
+    int64_t since;
+    act now;
 
-    if (now.since == SP__NEVER ||
-        (s->waiting.pass != SP__NO_PASS && !comes_before(&now, &s->waiting)))
+    if (g->line[2 * u->index + pass].ready == SP__NEVER || !is_first(g, u, pass))
         return;
-    now.time = sp__max(now.since, sp__machine_stage(&g->machine, u)->free);
+    since = possible(g, u, pass);
+    if (since == SP__NEVER)
+        return;
+    now = (act){ sp__max(since, free), since, u->chunk, pass };
+    if (s->waiting.pass != SP__NO_PASS && !comes_before(&now, &s->waiting))
+        return;
     if (now.time < best->time || (now.time == best->time && comes_before(&now, best)))
         *best = now;
 }
@@ -137,17 +140,19 @@ static void consider_weights(greedy *g, int32_t lane, int32_t stage, act *best)
 static void choose(greedy *g, int32_t lane, int32_t stage)
 {
     const sp__machine *m = &g->machine;
+    station *s = station_of(g, lane, stage);
     act best = { SP__NEVER, SP__NEVER, 0, SP_WEIGHT };
 
     for (int32_t c = 0; c < m->chunks; c++) {
         sp__unit u = sp__machine_unit(m, lane, stage, c);
+        int64_t free = sp__machine_stage(m, &u)->free;
 
-        consider(g, &u, SP_BACKWARD, &best);
-        consider(g, &u, SP_FORWARD, &best);
+        consider(g, s, &u, SP_BACKWARD, free, &best);
+        consider(g, s, &u, SP_FORWARD, free, &best);
     }
     if (m->sim->draft->flow.split)
         consider_weights(g, lane, stage, &best);
-    station_of(g, lane, stage)->next = best;
+    s->next = best;
 }
 
 /* Looks again at what a stage would do, and so at what its lane would do first. */

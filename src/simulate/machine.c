@@ -182,16 +182,6 @@ static int64_t most_tokens(const sp__machine *m, int32_t lane, int pass, int32_t
     return most;
 }
 
-int sp__machine_taker(const sp__machine *m, const sp__unit *u, int pass, sp__unit *taker)
-{
-    int32_t number = u->chunk * m->pp + u->stage + (pass == SP_FORWARD ? 1 : -1);
-
-    if (pass == SP_WEIGHT || number < 0 || number >= m->pp * m->chunks)
-        return 0;
-    *taker = sp__machine_unit(m, u->lane, number % m->pp, number / m->pp);
-    return 1;
-}
-
 /* Sends what a unit has made of a pack at end; it is there when this says. The link
  * takes one message after another where they queue, and the stage waits for its own
  * where sends block. */

@@ -71,8 +71,22 @@ int32_t sp__machine_needs(const sp__machine *m, int32_t lane, int32_t k);
  * is not known yet or the pass is finished. */
 int64_t sp__machine_ready(const sp__machine *m, const sp__unit *unit, int pass);
 
-/* The unit that takes what a unit gives in a pass; 0 when there is none. */
-int sp__machine_taker(const sp__machine *m, const sp__unit *unit, int pass, sp__unit *taker);
+/* The unit that takes what a unit gives in a pass; 0 when there is none. Past the last
+ * stage the next chunk follows on the first. */
+static inline int sp__machine_taker(const sp__machine *m, const sp__unit *u, int pass,
+                                    sp__unit *taker)
+{
+    int32_t step = pass == SP_FORWARD ? 1 : -1, stage = u->stage + step, chunk = u->chunk;
+
+    if (stage < 0 || stage == m->pp) {
+        stage = stage < 0 ? m->pp - 1 : 0;
+        chunk += step;
+    }
+    if (pass == SP_WEIGHT || chunk < 0 || chunk == m->chunks)
+        return 0;
+    *taker = sp__machine_unit(m, u->lane, stage, chunk);
+    return 1;
+}
 
 /* Backward op whose weight gradients a stage would compute next, -1 when there is none. */
 int32_t sp__machine_pending(const sp__machine *m, int32_t lane, int32_t stage);

@@ -205,7 +205,8 @@ static void report(const fitting *f, sp_device *device)
     double constant;
 
     calibrate(f, first, device, &constant);
-    printf("\npublished throughput, table %s: three numbers fitted on the rows marked *\n", f->table);
+    printf("\npublished throughput, table %s: three numbers fitted on the rows marked *\n",
+           f->table);
     printf("%-2s %-14s %5s %8s %9s %9s %7s %9s\n", "", "model", "gpus", "seq", "TFLOPS", "ours",
            "error", "constant");
     for (int i = first; i < count && strcmp(rows[i].table, f->table) == 0; i++) {

@@ -243,7 +243,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (size != 8)
-        return fprintf(stderr, "replay_plan: 8 ranks, not %d\n", size), MPI_Abort(MPI_COMM_WORLD, 2);
+        return fprintf(stderr, "replay_plan: 8 ranks, not %d\n", size),
+               MPI_Abort(MPI_COMM_WORLD, 2);
     for (int i = 0; i < count; i++) {
         double off = run_seed(rank, first + (uint64_t)i, buffer);
 

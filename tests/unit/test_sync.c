@@ -85,7 +85,8 @@ static void what_overlaps_is_hidden(void **state)
 
     (void)state;
     assert_int_equal(s.hidden, s.reduce / 4);
-    assert_int_equal(s.gather, 2 * 7 + PARAMETERS * 2 * 3 / 4 - (2 * 7 + PARAMETERS * 2 * 3 / 4) / 4);
+    assert_int_equal(s.gather,
+                     2 * 7 + PARAMETERS * 2 * 3 / 4 - (2 * 7 + PARAMETERS * 2 * 3 / 4) / 4);
     s = sync_of("dp=4", 1, 100);
     assert_int_equal(s.hidden, s.reduce);
     assert_int_equal(s.gather, 0);
