@@ -500,7 +500,8 @@ typedef struct sp_fit {
  * found and left out. Sets the eight keys from ::SP_MODEL_FORWARD_TOKEN_AS on;
  * setting those to 0 returns to FLOPs. Fit on one rank and hand the values to all:
  * ranks whose models differ make different plans.
- * @param[in,out] model       Model; its attention mask counts the pairs.
+ * @param[in,out] model       Model; its attention mask counts the pairs, and without a
+ *                            causal one a slice is taken for a whole sample.
  * @param[in]     layers      Layers that were run for each time, >= 1.
  * @param[in]     count       Measurements, >= ::SP_FIT_POINTS.
  * @param[in]     start       [count] first token of each slice within its sample, >= 0.
@@ -512,10 +513,14 @@ typedef struct sp_fit {
  * @param[out]    outlier     [count] 1 for those left out, else 0; may be NULL.
  * @param[in,out] fit         Set @c struct_size; what was found. May be NULL.
  * @retval SP_OK            The model is changed and the outputs are set.
- * @retval SP_ERR_INVALID   A pointer is NULL, a time is no finite number, or the
- *                          slices are too alike to tell tokens from pairs.
- * @retval SP_ERR_RANGE     An argument is out of bounds; the message names the index.
- * @retval SP_ERR_OVERFLOW  Pairs or a coefficient do not fit.
+ * @retval SP_ERR_INVALID   A pointer is NULL, a time is no finite number, the slices
+ *                          are too alike to tell tokens from pairs, or a pass comes
+ *                          out without cost.
+ * @retval SP_ERR_RANGE     An argument is out of bounds, a time outside 1e-18 to
+ *                          1e15 s or @p count above 2^31 - 1; the message names
+ *                          the index.
+ * @retval SP_ERR_OVERFLOW  A slice ends past 2^31 - 1, or pairs or a coefficient do
+ *                          not fit.
  * @retval SP_ERR_MEMORY    Out of memory.
  */
 SP_API sp_status sp_model_fit(sp_model *model, int32_t layers, int64_t count,
@@ -673,7 +678,8 @@ enum sp_planner_key {
     SP_PLANNER_MAX_MERGE_DEGREE = 15, /**< Most replicas that share a sample; 0 is DP. */
     SP_PLANNER_MAX_PACK_SAMPLES = 16, /**< Most samples in a pack; 0 is no limit. */
     SP_PLANNER_RUN_AHEAD = 17,      /**< Forward packs a stage may run ahead, for each stage
-                                         from it to the last. */
+                                         from it to the last; with several chunks of the
+                                         first stage alone. */
     SP_PLANNER_FORWARD_PACKS = 18,  /**< Forward packs of a replica; 0 lets the planner choose. */
     SP_PLANNER_BACKWARD_PACKS = 19, /**< Backward packs of a replica; 0 lets the planner choose. */
     SP_PLANNER_SLICE_TOKENS = 20,   /**< Slice length of policy uniform-slice, a multiple of the
@@ -882,7 +888,10 @@ typedef struct sp_slice_view {
 /** Initialiser of an ::sp_slice_view. */
 #define SP_SLICE_VIEW_INIT { sizeof(sp_slice_view), 0, 0, NULL, NULL, NULL, 0 }
 
-/** One op of a rank: which pack to run, and what to exchange before and after. */
+/** One op of a rank: which pack to run, and what to exchange before and after. For
+ * each pair of ranks and each pass the order of sends is that of receives; with two
+ * stages and several chunks both passes go from a rank to the other, and their
+ * messages need a tag or a communicator for each pass. */
 typedef struct sp_op_view {
     size_t struct_size;  /**< Set before the call. */
     sp_pass pass;        /**< ::SP_FORWARD, ::SP_BACKWARD or ::SP_WEIGHT. */
@@ -916,7 +925,8 @@ typedef struct sp_stage_view {
     size_t struct_size;       /**< Set before the call. */
     int64_t static_bytes;     /**< Weights, gradients and optimiser state. */
     int64_t peak_bytes;       /**< Largest memory at any time, static part included. */
-    int64_t peak_live_tokens; /**< Most tokens between their forward and their backward. */
+    int64_t peak_live_tokens; /**< Most tokens between their forward and their backward, or
+                                   their weight gradients; counted once in each chunk. */
     int64_t busy_ps;          /**< Time spent in ops. */
 } sp_stage_view;
 

@@ -149,8 +149,52 @@ static void planning_survives_each_failed_allocation(void **state)
         survive_failures("dp=2 pp=2 cp=2 tp=8", SP_PLANNER_POLICY, policy);
     survive_failures("dp=4 pp=2 tp=8", SP_PLANNER_EFFORT, SP_EFFORT_THOROUGH);
     survive_failures("dp=4 pp=2 tp=8", SP_PLANNER_LOCKSTEP, 1);
+    survive_failures("dp=4 pp=2 tp=8", SP_PLANNER_PIPELINE, SP_PIPELINE_ZERO_BUBBLE);
     survive_failures("dp=2 tp=8", SP_PLANNER_EXACT_NODES, 1000);
     survive_failures("dp=4 tp=8", SP_PLANNER_THREADS, 2);
+}
+
+/* The same of planning in chunks and of the replay, path and all. */
+static void replays_survive_each_failed_allocation(void **state)
+{
+    handles h = open_handles("dp=4 pp=2 tp=8");
+    sp_schedule *schedule = NULL;
+    sp_planner *planner;
+    failing_alloc memory;
+    int64_t live, failures = 0;
+
+    (void)state;
+    failing_alloc_init(&memory, NEVER_FAIL);
+    assert_int_equal(sp_model_set(h.model, SP_MODEL_VIRTUAL_STAGES, 2), SP_OK);
+    assert_int_equal(sp_planner_create(h.topology, h.model, h.device, &memory.hooks, &planner),
+                     SP_OK);
+    do {
+        memory.fail_at = memory.asked + failures++;
+    } while (sp_plan_batch(planner, h.batch, &schedule) == SP_ERR_MEMORY);
+    assert_non_null(schedule);
+    assert_true(failures > 5);
+    memory.fail_at = NEVER_FAIL;
+    live = memory.live;
+    for (int64_t n = 0;; n++) {
+        sp_simulation *simulation = NULL;
+        sp_status status;
+
+        memory.fail_at = memory.asked + n;
+        status = sp_simulate(schedule, h.model, h.device, &simulation);
+        memory.fail_at = NEVER_FAIL;
+        sp_simulation_destroy(simulation);
+        assert_int_equal(memory.live, live);
+        if (status == SP_OK) {
+            assert_true(n > 5);
+            break;
+        }
+        assert_int_equal(status, SP_ERR_MEMORY);
+        assert_null(simulation);
+    }
+    sp_schedule_destroy(schedule);
+    sp_planner_destroy(planner);
+    assert_int_equal(memory.live, 0);
+    close_handles(&h);
 }
 
 /* What a schedule itself takes: as many allocations in the tenth call as in the third. */
@@ -222,6 +266,7 @@ int main(void)
         cmocka_unit_test(a_planner_keeps_copies_of_its_inputs),
         cmocka_unit_test(planner_creation_survives_each_failed_allocation),
         cmocka_unit_test(planning_survives_each_failed_allocation),
+        cmocka_unit_test(replays_survive_each_failed_allocation),
         cmocka_unit_test(a_warm_call_allocates_the_schedule_alone),
         cmocka_unit_test(checking_and_simulating_survive_each_failed_allocation),
     };
