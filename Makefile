@@ -3,6 +3,7 @@
 #   make            libraries into lib/, program into build/slimpack
 #   make demo       builds, and plans a generated batch
 #   make check      all tests; make bench: all measurements
+#   make check-asan, make check-tsan: the tests, or the threaded ones, under sanitizers
 #   make install    PREFIX=/usr/local DESTDIR= LIBDIR= INCLUDEDIR= BINDIR=
 #
 # V=1 shows commands, WERROR=1 makes warnings errors, B=dir builds elsewhere,
@@ -56,7 +57,7 @@ lenient  = $(if $(WERROR),,@rm -f $(B)/werror)
 Q   := $(if $(V),,@)
 say  = $(if $(V),:,printf '  %-6s %s\n')
 
-.PHONY: all lib demo check check-build check-run print-tests bench deps deps-check install uninstall \
+.PHONY: all lib demo check check-build check-run check-asan check-tsan threaded threaded print-tests bench deps deps-check install uninstall \
     docs clean force
 .DELETE_ON_ERROR:
 
@@ -205,6 +206,23 @@ check-run: check-build
 	@B=$(B) L=$(L) CC="$(CC)" CXX="$(CXX)" SLIMPACK=$(PROGRAM) TEST_WRAPPER="$(TEST_WRAPPER)" \
 	    NO_ORACLES="$(NO_ORACLES)" \
 	    sh tests/run.sh $(PROGRAMS:%=$(B)/tests/%) $(ORACLES:%=$(B)/tests/%) $(EXAMPLES:%=$(B)/%) $(SCRIPTS)
+
+# ---- the same under sanitizers, built apart
+
+THREADED := unit/test_threads unit/test_async unit/test_plan unit/test_planner property/test_invariants
+
+check-asan:
+	@$(MAKE) --no-print-directory deps-check
+	@$(MAKE) --no-print-directory B=build/asan WERROR=1 CFLAGS="-O1 -g -fsanitize=address,undefined \
+	    -fno-sanitize-recover=undefined" LDFLAGS="-fsanitize=address,undefined" MPI= check-run
+
+check-tsan:
+	@$(MAKE) --no-print-directory deps-check
+	@$(MAKE) --no-print-directory B=build/tsan WERROR=1 CFLAGS="-O1 -g -fsanitize=thread" \
+	    LDFLAGS="-fsanitize=thread" threaded
+
+threaded: $(THREADED:%=$(B)/tests/%)
+	@sh tests/run.sh $(THREADED:%=$(B)/tests/%)
 
 # ---- measurements
 

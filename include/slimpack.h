@@ -687,7 +687,8 @@ enum sp_planner_key {
     SP_PLANNER_EXACT_NODES = 21,    /**< Nodes of a branch and bound that improves the assignment
                                          of a small batch and proves how good it is; 0 leaves it
                                          out. At most 1024 samples and 64 replicas. */
-    SP_PLANNER_PIPELINE = 22        /**< How a backward pack is run, ::sp_pipeline. */
+    SP_PLANNER_PIPELINE = 22,       /**< How a backward pack is run, ::sp_pipeline. */
+    SP_PLANNER_QUEUE_DEPTH = 23     /**< Most batches that are submitted and not collected. */
 };
 
 /** Values of ::SP_PLANNER_POLICY. */
@@ -742,7 +743,9 @@ SP_API sp_status sp_planner_create(const sp_topology *topology, const sp_model *
                                    sp_planner **out);
 
 /**
- * Free a planner; its schedules live on.
+ * Free a planner, in whatever state; its schedules live on. Waits for the batch that
+ * is being planned, drops all others. A forked process leaves what its parent's worker
+ * used.
  * @param[in] planner  May be NULL.
  */
 SP_API void sp_planner_destroy(sp_planner *planner);
@@ -822,6 +825,53 @@ SP_API sp_status sp_policy_find(const char *name, int32_t *policy);
  * @retval SP_ERR_MEMORY      Out of memory.
  */
 SP_API sp_status sp_plan_batch(sp_planner *planner, const sp_batch *batch, sp_schedule **out);
+
+/**
+ * Hand over the batch of a coming step, to be planned by a thread of the planner's
+ * own while this step runs. Batches are planned and collected in the order of their
+ * submission, with the parameters that stand now. sp_plan_batch() may be called in
+ * between; the planner's hooks are called from both threads.
+ * @param[in,out] planner  Planner.
+ * @param[in]     batch    Batch. Copied.
+ * @retval SP_OK           The batch is queued.
+ * @retval SP_ERR_INVALID  A pointer is NULL.
+ * @retval SP_ERR_STATE    ::SP_PLANNER_QUEUE_DEPTH batches wait to be collected, or
+ *                         this process was forked after the first submission.
+ * @retval SP_ERR_SYSTEM   No thread could be started.
+ * @retval SP_ERR_MEMORY   Out of memory.
+ */
+SP_API sp_status sp_planner_submit(sp_planner *planner, const sp_batch *batch);
+
+/**
+ * Take the plan of the oldest batch that was submitted and not collected; waits for
+ * it when it is not ready. The plan is that of sp_plan_batch().
+ * @param[in,out] planner  Planner.
+ * @param[out]    out      The schedule; free it with sp_schedule_destroy().
+ * @retval SP_OK           @p out is set.
+ * @retval SP_ERR_INVALID  A pointer is NULL.
+ * @retval SP_ERR_STATE    No batch is submitted, or this process was forked after the
+ *                         first submission.
+ * @return What sp_plan_batch() returned for that batch, with its message; the batch
+ *         is collected then too.
+ */
+SP_API sp_status sp_planner_collect(sp_planner *planner, sp_schedule **out);
+
+/**
+ * Batches that can be collected without waiting.
+ * @param[in] planner  Not NULL.
+ * @return The count, 0 in a forked process.
+ */
+SP_API int32_t sp_planner_ready(const sp_planner *planner);
+
+/**
+ * Drop all batches that are submitted and not collected. Waits for the one that is
+ * being planned.
+ * @param[in,out] planner  Planner; usable afterwards.
+ * @retval SP_OK           None is left.
+ * @retval SP_ERR_INVALID  @p planner is NULL.
+ * @retval SP_ERR_STATE    This process was forked after the first submission.
+ */
+SP_API sp_status sp_planner_cancel(sp_planner *planner);
 
 /** @} */
 

@@ -5,6 +5,7 @@
 
 #include "base/names.h"
 #include "base/status.h"
+#include "plan/async.h"
 
 static const sp__param rows[] = {
     { SP_PLANNER_POLICY, "policy", "", "slimpack,uniform-slice,balanced-pack,fixed-pack", 0, 3, 0,
@@ -51,6 +52,8 @@ static const sp__param rows[] = {
       "nodes of the exact assignment of a small batch; 0 leaves it out" },
     { SP_PLANNER_PIPELINE, "pipeline", "", "1f1b,zero-bubble", 0, 1, 0,
       "whether weight gradients are ops of their own, which fill bubbles" },
+    { SP_PLANNER_QUEUE_DEPTH, "queue_depth", "batches", "", 1, SP__QUEUE_MOST, 2,
+      "most batches that are submitted and not collected" },
 };
 
 const sp__param_table sp__planner_table = { "planner parameter", rows, SP__PLANNER_PARAMS };
@@ -154,6 +157,7 @@ void sp_planner_destroy(sp_planner *planner)
     if (planner == NULL)
         return;
     alloc = planner->alloc;
+    sp__async_destroy(planner->async);
     for (int32_t i = 0; i < SP__MAX_THREADS; i++)
         sp__arena_destroy(&planner->arena[i]);
     sp__target_free(&planner->target, &alloc);

@@ -9,7 +9,7 @@
 #include "base/workers.h"
 #include "cost/target.h"
 
-#define SP__PLANNER_PARAMS 22
+#define SP__PLANNER_PARAMS 23
 
 extern const sp__param_table sp__planner_table;
 
@@ -20,6 +20,7 @@ struct sp_planner {
     int64_t device_memory;
     int64_t values[SP__PLANNER_PARAMS]; /* row key - 1 */
     sp__arena arena[SP__MAX_THREADS]; /* the first is the step's, others a worker's */
+    struct sp__async *async; /* NULL until a batch is submitted */
 };
 
 /* Value of one ::sp_planner_key; every key's row is key - 1. */

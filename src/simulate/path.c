@@ -185,7 +185,7 @@ static void reverse(sp__path_op *path, int32_t count)
 
 sp_status sp__find_path(struct sp_simulation *s, const uint8_t *cause, sp__arena *scratch)
 {
-    sp__path_op at = last_op(s), before;
+    sp__path_op at = last_op(s), before = at;
     sp__path_op *path = NULL;
     int64_t steps = 0, capacity = 0;
     finder f = { .cause = cause };

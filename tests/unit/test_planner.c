@@ -54,7 +54,7 @@ static void every_parameter_starts_at_its_fallback_and_keeps_its_bounds(void **s
         int32_t key;
 
         if (sp_planner_param_info(i, &info) != SP_OK) {
-            assert_int_equal(i, 22);
+            assert_int_equal(i, 23);
             break;
         }
         assert_int_equal(info.key, i + 1);
@@ -86,7 +86,7 @@ static void keys_and_names_that_are_none_are_refused(void **state)
 
     (void)state;
     assert_int_equal(sp_planner_set(planner, 0, 1), SP_ERR_NAME);
-    assert_int_equal(sp_planner_set(planner, 23, 1), SP_ERR_NAME);
+    assert_int_equal(sp_planner_set(planner, 24, 1), SP_ERR_NAME);
     assert_int_equal(sp_planner_get(planner, -1, &value), SP_ERR_NAME);
     assert_int_equal(sp_planner_param_find("max_pak_tokens", &key), SP_ERR_NAME);
     assert_non_null(strstr(sp_error_message(), "max_pack_tokens")); /* what was meant */
