@@ -122,7 +122,7 @@ deps:
 
 deps-check:
 	@sh tests/deps.sh required libcmocka-dev:cmocka.h \
-	    optional libjansson-dev:jansson.h g++:@g++ libglpk-dev:glpk.h libsimgrid-dev:simgrid/forward.h \
+	    optional libjansson-dev:jansson.h g++:@g++ clang:@clang++ libglpk-dev:glpk.h libsimgrid-dev:simgrid/forward.h \
 	    libopenmpi-dev:@mpicc openmpi-bin:@mpirun
 
 # ---- the main job
@@ -203,7 +203,7 @@ check:
 	@$(MAKE) --no-print-directory WERROR=1 check-run
 
 check-run: check-build
-	@B=$(B) L=$(L) CC="$(CC)" CXX="$(CXX)" SLIMPACK=$(PROGRAM) TEST_WRAPPER="$(TEST_WRAPPER)" \
+	@B=$(B) L=$(L) CC="$(CC)" CXX="$(CXX)" SLIMPACK=$(PROGRAM) TEST_WRAPPER="$(TEST_WRAPPER)" SANITIZE="$(LDFLAGS)" \
 	    NO_ORACLES="$(NO_ORACLES)" \
 	    sh tests/run.sh $(PROGRAMS:%=$(B)/tests/%) $(ORACLES:%=$(B)/tests/%) $(EXAMPLES:%=$(B)/%) $(SCRIPTS)
 
