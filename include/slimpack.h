@@ -79,7 +79,8 @@ typedef int32_t sp_status;
     X(SP_ERR_ABI, -7, "a struct sets fields that this library does not know")   \
     X(SP_ERR_INVARIANT, -8, "a plan breaks one of its invariants")              \
     X(SP_ERR_STATE, -9, "the handle is not in a state that allows the call")    \
-    X(SP_ERR_SYSTEM, -10, "the operating system refused a resource")
+    X(SP_ERR_SYSTEM, -10, "the operating system refused a resource")            \
+    X(SP_ERR_FORMAT, -11, "bytes are damaged, or of a format that is not read here")
 
 /** The values of ::sp_status. */
 enum sp_status_code {
@@ -873,6 +874,16 @@ SP_API int32_t sp_planner_ready(const sp_planner *planner);
  */
 SP_API sp_status sp_planner_cancel(sp_planner *planner);
 
+/**
+ * Give a schedule back to the planner that made it, instead of destroying it: a
+ * coming plan is written into its memory. A loop that does so allocates nothing once
+ * its plans have had their size. The planner keeps a few schedules and destroys the
+ * rest, and those of other allocators. May be called while batches are planned.
+ * @param[in,out] planner   Planner; NULL destroys the schedule.
+ * @param[in]     schedule  May be NULL. Its views end here, as by sp_schedule_destroy().
+ */
+SP_API void sp_planner_recycle(sp_planner *planner, sp_schedule *schedule);
+
 /** @} */
 
 /**
@@ -1178,7 +1189,8 @@ SP_API sp_status sp_schedule_stats(const sp_schedule *schedule, sp_stats *stats)
  * Eight bytes that ranks which planned independently compare before they start.
  * Covers topology, lengths, merges, packs, shards and ops with their times.
  * @param[in] schedule  Not NULL.
- * @return The digest. Time linear in the plan's size.
+ * @return The digest; of a part that was decoded for one rank, the whole plan's. Time
+ *         linear in the plan's size.
  */
 SP_API uint64_t sp_schedule_digest(const sp_schedule *schedule);
 
@@ -1187,10 +1199,71 @@ SP_API uint64_t sp_schedule_digest(const sp_schedule *schedule);
  * @param[in] schedule  Schedule.
  * @retval SP_OK             All hold.
  * @retval SP_ERR_INVALID    @p schedule is NULL.
+ * @retval SP_ERR_STATE      @p schedule is one rank's part of a plan.
  * @retval SP_ERR_INVARIANT  One does not; the message starts with its name.
  * @retval SP_ERR_MEMORY     Out of memory.
  */
 SP_API sp_status sp_schedule_check(const sp_schedule *schedule);
+
+/** @} */
+
+/**
+ * @defgroup wire Plans as bytes
+ * Carries a plan to ranks that did not make it: rank 0 plans, encodes and broadcasts,
+ * the others decode. Bytes are little-endian, carry a version and a checksum, and are
+ * the same wherever the plan is the same. Decoding trusts nothing: damaged or hostile
+ * bytes give ::SP_ERR_FORMAT or ::SP_ERR_INVARIANT, are never read past their end, and
+ * never make it allocate more than 4096 bytes for each of theirs.
+ * @{
+ */
+
+#define SP_ALL_RANKS (-1) /**< Rank of sp_schedule_encode() and sp_schedule_decode(). */
+#define SP_WIRE_VERSION 1 /**< Of the bytes; a library reads its own and earlier ones. */
+
+/**
+ * Write a schedule, or one rank's part of it, as bytes. Call it with no buffer to
+ * learn the size.
+ * @param[in]  schedule  Schedule.
+ * @param[in]  rank      ::SP_ALL_RANKS, or a rank: then only the replicas that this
+ *                       rank shares work with are written, its own and those of its
+ *                       merges.
+ * @param[out] buffer    [capacity] bytes, any alignment; NULL with capacity 0.
+ * @param[in]  capacity  Bytes of @p buffer.
+ * @param[out] size      Bytes written, or needed when @p buffer is NULL.
+ * @retval SP_OK           @p size and the first bytes of @p buffer are set.
+ * @retval SP_ERR_INVALID  A pointer is NULL.
+ * @retval SP_ERR_RANGE    @p rank is out of bounds, or @p capacity too small.
+ * @retval SP_ERR_STATE    @p schedule is a part that does not hold all of @p rank's.
+ * @retval SP_ERR_MEMORY   Out of memory.
+ */
+SP_API sp_status sp_schedule_encode(const sp_schedule *schedule, int32_t rank, void *buffer,
+                                    size_t capacity, size_t *size);
+
+/**
+ * Make a schedule of bytes that sp_schedule_encode() wrote. All invariants of a whole
+ * plan are verified.
+ *
+ * With a rank the result is that rank's part, in memory that does not grow with DP:
+ * it answers for the replicas that the rank shares work with, with the lengths, merges,
+ * stats and digest of the whole plan; a query about another replica, as well as
+ * sp_simulate() and sp_schedule_check(), is ::SP_ERR_STATE.
+ * @param[in]  bytes      [size] as encoded, any alignment. Copied.
+ * @param[in]  size       Bytes.
+ * @param[in]  rank       ::SP_ALL_RANKS for all that the bytes hold, or a rank.
+ * @param[in]  allocator  Memory hooks of the schedule, NULL for malloc and free.
+ * @param[out] out        The schedule; free it with sp_schedule_destroy().
+ * @retval SP_OK             @p out is set.
+ * @retval SP_ERR_INVALID    A pointer is NULL.
+ * @retval SP_ERR_RANGE      @p rank is no rank of the plan.
+ * @retval SP_ERR_STATE      The bytes are a part that does not hold all of @p rank's.
+ * @retval SP_ERR_FORMAT     The bytes are truncated, damaged, of another version or no
+ *                           plan; the message says which, and where.
+ * @retval SP_ERR_INVARIANT  They hold a plan that breaks an invariant.
+ * @retval SP_ERR_OVERFLOW   Offsets do not fit int32.
+ * @retval SP_ERR_MEMORY     Out of memory.
+ */
+SP_API sp_status sp_schedule_decode(const void *bytes, size_t size, int32_t rank,
+                                    const sp_allocator *allocator, sp_schedule **out);
 
 /** @} */
 

@@ -42,8 +42,8 @@ static sp_status write(const sp__step *step, struct sp_schedule **out)
     struct sp_schedule *schedule;
     sp_status status;
 
-    SP_TRY(sp__schedule_from_draft(&p->alloc, &p->shape, &step->draft, b->lengths, b->count,
-                                   step->arena, &schedule));
+    SP_TRY(sp__schedule_from_draft(&p->alloc, p->shelf, &p->shape, &step->draft, b->lengths,
+                                   b->count, step->arena, &schedule));
     schedule->lockstep = sim.lockstep;
     status = sp__step_simulate(step, &schedule->timeline);
     if (status == SP_OK)

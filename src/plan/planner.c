@@ -6,6 +6,7 @@
 #include "base/names.h"
 #include "base/status.h"
 #include "plan/async.h"
+#include "schedule/schedule.h"
 
 static const sp__param rows[] = {
     { SP_PLANNER_POLICY, "policy", "", "slimpack,uniform-slice,balanced-pack,fixed-pack", 0, 3, 0,
@@ -136,6 +137,7 @@ sp_status sp_planner_create(const sp_topology *topology, const sp_model *model,
         return sp__fail_memory();
     p->alloc = alloc;
     p->shape = topology->shape;
+    p->shelf = &p->given_back;
     p->device_memory = sp__device_value(device, SP_DEVICE_MEMORY_BYTES);
     sp__param_defaults(&sp__planner_table, p->values);
     for (int32_t i = 0; i < SP__MAX_THREADS; i++)
@@ -158,8 +160,27 @@ void sp_planner_destroy(sp_planner *planner)
         return;
     alloc = planner->alloc;
     sp__async_destroy(planner->async);
+    sp__shelf_clear(&planner->given_back);
     for (int32_t i = 0; i < SP__MAX_THREADS; i++)
         sp__arena_destroy(&planner->arena[i]);
     sp__target_free(&planner->target, &alloc);
     sp__free(&alloc, planner);
+}
+
+/* Memory goes back only to where it came from. */
+static int is_from(const struct sp_planner *planner, const struct sp_schedule *schedule)
+{
+    const sp__alloc *a = &planner->alloc, *b = &schedule->alloc;
+
+    return a->alloc == b->alloc && a->free == b->free && a->ctx == b->ctx;
+}
+
+void sp_planner_recycle(sp_planner *planner, sp_schedule *schedule)
+{
+    if (schedule == NULL)
+        return;
+    if (planner != NULL && is_from(planner, schedule))
+        sp__shelf_put(planner->shelf, schedule);
+    else
+        sp_schedule_destroy(schedule);
 }

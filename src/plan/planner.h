@@ -8,6 +8,7 @@
 #include "base/params.h"
 #include "base/workers.h"
 #include "cost/target.h"
+#include "schedule/shelf.h"
 
 #define SP__PLANNER_PARAMS 23
 
@@ -21,6 +22,8 @@ struct sp_planner {
     int64_t values[SP__PLANNER_PARAMS]; /* row key - 1 */
     sp__arena arena[SP__MAX_THREADS]; /* the first is the step's, others a worker's */
     struct sp__async *async; /* NULL until a batch is submitted */
+    sp__shelf given_back;
+    sp__shelf *shelf; /* the same; of a worker's planner its owner's */
 };
 
 /* Value of one ::sp_planner_key; every key's row is key - 1. */

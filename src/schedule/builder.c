@@ -466,6 +466,7 @@ sp_status sp_builder_finish(const sp_builder *b, sp_schedule **out)
         return sp__fail_null(b == NULL ? "builder" : "out");
     SP_TRY(check_counts(b));
     size.shape = b->shape;
+    size.lanes = b->shape.degree[SP__DP];
     size.samples = b->samples;
     size.merges = (int32_t)b->merges;
     size.alignment = b->alignment;
@@ -476,7 +477,7 @@ sp_status sp_builder_finish(const sp_builder *b, sp_schedule **out)
     if (size.block_shards == NULL)
         return sp__fail_memory();
     measure(b, &size);
-    status = sp__schedule_open(&b->alloc, &size, b->lengths, b->merge, &s);
+    status = sp__schedule_open(&b->alloc, NULL, &size, b->lengths, b->merge, &s);
     sp__free(&b->alloc, size.block_shards);
     if (status == SP_OK)
         status = write_all(b, s);

@@ -13,7 +13,7 @@
 
 static sp_status check_slice_values(const struct sp_schedule *s, int pass)
 {
-    int64_t packs = (int64_t)s->shape.degree[SP__DP] * s->packs[pass];
+    int64_t packs = (int64_t)s->lanes * s->packs[pass];
 
     for (int64_t k = 0; k < packs; k++)
         if (s->pack_merge[pass][k] < -1 || s->pack_merge[pass][k] >= s->merges)
@@ -36,7 +36,7 @@ static sp_status check_slice_values(const struct sp_schedule *s, int pass)
 
 static sp_status check_shard_values(const struct sp_schedule *s, int pass)
 {
-    int64_t packs = (int64_t)s->shape.degree[SP__DP] * s->shape.degree[SP__CP] * s->packs[pass];
+    int64_t packs = (int64_t)s->lanes * s->shape.degree[SP__CP] * s->packs[pass];
 
     for (int64_t k = 0; k < packs; k++) {
         const sp__shards *x = &s->shards[pass][k];
@@ -103,6 +103,7 @@ sp_status sp_schedule_check(const sp_schedule *s)
 
     if (s == NULL)
         return sp__fail_null("schedule");
+    SP_TRY(sp__need_whole(s));
     sp__arena_init(&scratch, &s->alloc);
     status = check_all(s, &scratch);
     sp__arena_destroy(&scratch);

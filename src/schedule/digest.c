@@ -40,6 +40,8 @@ uint64_t sp_schedule_digest(const sp_schedule *s)
     int64_t ops = (int64_t)s->shape.degree[SP__DP] * s->shape.degree[SP__PP] * s->timeline.ops;
     uint64_t h = sp__hash_int32s(SEED, s->shape.degree, SP__AXES);
 
+    if (sp__is_part(s))
+        return s->whole;
     h = sp__hash_int64s(h, s->lengths, s->count);
     h = sp__hash_int32s(h, s->packs, 2);
     h = sp__hash_word(h, (uint64_t)s->flow.chunks << 1 | (uint32_t)s->flow.split);

@@ -41,6 +41,8 @@ static sp_status measure(const sp__draft *d, const sp__shape *shape, int32_t sam
                          sp__arena *scratch, sp__plan_size *size)
 {
     size->shape = *shape;
+    size->first_lane = 0;
+    size->lanes = d->lanes;
     size->samples = samples;
     size->merges = d->merges;
     size->alignment = d->alignment;
@@ -130,16 +132,17 @@ static sp_status write_all(struct sp_schedule *s, const sp__draft *d)
     return SP_OK;
 }
 
-sp_status sp__schedule_from_draft(const sp__alloc *alloc, const sp__shape *shape,
-                                  const sp__draft *d, const int64_t *lengths, int32_t samples,
-                                  sp__arena *scratch, struct sp_schedule **out)
+sp_status sp__schedule_from_draft(const sp__alloc *alloc, sp__shelf *shelf,
+                                  const sp__shape *shape, const sp__draft *d,
+                                  const int64_t *lengths, int32_t samples, sp__arena *scratch,
+                                  struct sp_schedule **out)
 {
     struct sp_schedule *s;
     sp__plan_size size;
     sp_status status;
 
     SP_TRY(measure(d, shape, samples, scratch, &size));
-    SP_TRY(sp__schedule_open(alloc, &size, lengths, d->merge, &s));
+    SP_TRY(sp__schedule_open(alloc, shelf, &size, lengths, d->merge, &s));
     status = write_all(s, d);
     if (status != SP_OK) {
         sp_schedule_destroy(s);

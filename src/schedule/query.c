@@ -15,11 +15,30 @@ static sp_status check_index(const char *argument, int64_t value, int64_t count)
     return SP_OK;
 }
 
+static sp_status check_replica(const sp_schedule *s, int32_t replica)
+{
+    if (replica < s->first_lane || replica >= s->first_lane + s->lanes)
+        return sp__fail(SP_ERR_STATE,
+                        "replica %" PRId32 ": this part of the schedule holds replicas %" PRId32
+                        " to %" PRId32,
+                        replica, s->first_lane, s->first_lane + s->lanes - 1);
+    return SP_OK;
+}
+
 static sp_status check_rank(const sp_schedule *s, int32_t rank)
 {
     if (s == NULL)
         return sp__fail_null("schedule");
-    return check_index("rank", rank, s->shape.size);
+    SP_TRY(check_index("rank", rank, s->shape.size));
+    return check_replica(s, sp__shape_index(&s->shape, SP__DP, rank));
+}
+
+sp_status sp__need_whole(const struct sp_schedule *s)
+{
+    if (sp__is_part(s))
+        return sp__fail(SP_ERR_STATE, "schedule: %" PRId32 " of %" PRId32
+                        " replicas are here; this needs all", s->lanes, s->shape.degree[SP__DP]);
+    return SP_OK;
 }
 
 static sp_status check_pack(const sp_schedule *s, sp_pass pass, int32_t pack)
@@ -28,9 +47,9 @@ static sp_status check_pack(const sp_schedule *s, sp_pass pass, int32_t pack)
     return check_index("pack", pack, s->packs[pass]);
 }
 
-static int32_t dp_of(const sp_schedule *s, int32_t rank)
+static int32_t lane_of(const sp_schedule *s, int32_t rank)
 {
-    return sp__shape_index(&s->shape, SP__DP, rank);
+    return sp__shape_index(&s->shape, SP__DP, rank) - s->first_lane;
 }
 
 static int32_t cp_of(const sp_schedule *s, int32_t rank)
@@ -57,8 +76,8 @@ sp_status sp_schedule_pack(const sp_schedule *s, int32_t rank, sp_pass pass, int
 
     SP_TRY(check_rank(s, rank));
     SP_TRY(check_pack(s, pass, pack));
-    index = (int64_t)dp_of(s, rank) * s->packs[pass] + pack;
-    x = sp__rank_shards(s, dp_of(s, rank), cp_of(s, rank), pass, pack);
+    index = (int64_t)lane_of(s, rank) * s->packs[pass] + pack;
+    x = sp__rank_shards(s, lane_of(s, rank), cp_of(s, rank), pass, pack);
     v.count = x->count;
     v.merge = s->pack_merge[pass][index];
     v.flags = x->flags;
@@ -84,8 +103,9 @@ sp_status sp_schedule_pack_slices(const sp_schedule *s, int32_t replica, sp_pass
     if (s == NULL)
         return sp__fail_null("schedule");
     SP_TRY(check_index("replica", replica, s->shape.degree[SP__DP]));
+    SP_TRY(check_replica(s, replica));
     SP_TRY(check_pack(s, pass, pack));
-    index = (int64_t)replica * s->packs[pass] + pack;
+    index = ((int64_t)replica - s->first_lane) * s->packs[pass] + pack;
     first = s->slice_first[pass][index];
     v.count = (int32_t)(s->slice_first[pass][index + 1] - first);
     v.merge = s->pack_merge[pass][index];
@@ -103,7 +123,7 @@ sp_status sp_schedule_block(const sp_schedule *s, int32_t rank, const void **dat
     SP_TRY(check_rank(s, rank));
     if (data == NULL || bytes == NULL)
         return sp__fail_null(data == NULL ? "data" : "bytes");
-    block = (int64_t)dp_of(s, rank) * s->shape.degree[SP__CP] + cp_of(s, rank);
+    block = (int64_t)lane_of(s, rank) * s->shape.degree[SP__CP] + cp_of(s, rank);
     *data = s->pool + s->block_first[block];
     *bytes = (size_t)(s->block_first[block + 1] - s->block_first[block]) * sizeof *s->pool;
     return SP_OK;
@@ -138,7 +158,7 @@ static int32_t neighbour(const sp_schedule *s, int32_t rank, int32_t chunk, int3
 /* Whom an op exchanges its pack's tokens with. */
 static void set_peers(const sp_schedule *s, int32_t rank, sp_op_view *v)
 {
-    const sp__shards *x = sp__rank_shards(s, dp_of(s, rank), cp_of(s, rank),
+    const sp__shards *x = sp__rank_shards(s, lane_of(s, rank), cp_of(s, rank),
                                           sp__pack_pass(v->pass), v->pack);
     int32_t towards = v->pass == SP_FORWARD ? 1 : -1;
 
@@ -159,13 +179,13 @@ sp_status sp_schedule_op(const sp_schedule *s, int32_t rank, int32_t index, sp_o
 
     SP_TRY(check_rank(s, rank));
     SP_TRY(check_index("index", index, s->timeline.ops));
-    at = ((int64_t)dp_of(s, rank) * s->shape.degree[SP__PP] + pp_of(s, rank)) * s->timeline.ops +
+    at = ((int64_t)lane_of(s, rank) * s->shape.degree[SP__PP] + pp_of(s, rank)) * s->timeline.ops +
          index;
     v.pass = sp__op_pass(s->timeline.op[at]);
     v.pack = sp__op_pack(s->timeline.op[at]);
     v.chunk = sp__op_chunk(s->timeline.op[at]);
     pass = sp__pack_pass(v.pass);
-    v.merge = s->pack_merge[pass][(int64_t)dp_of(s, rank) * s->packs[pass] + v.pack];
+    v.merge = s->pack_merge[pass][(int64_t)lane_of(s, rank) * s->packs[pass] + v.pack];
     v.start_ps = s->timeline.start[at];
     v.end_ps = s->timeline.end[at];
     set_peers(s, rank, &v);
@@ -175,14 +195,14 @@ sp_status sp_schedule_op(const sp_schedule *s, int32_t rank, int32_t index, sp_o
 sp_status sp_schedule_stage(const sp_schedule *s, int32_t rank, sp_stage_view *view)
 {
     SP_TRY(check_rank(s, rank));
-    return sp__timeline_stage(&s->timeline, &s->shape, rank, view);
+    return sp__timeline_stage(&s->timeline, &s->shape, lane_of(s, rank), rank, view);
 }
 
-sp_status sp__timeline_stage(const sp__timeline *t, const sp__shape *shape, int32_t rank,
-                             sp_stage_view *view)
+sp_status sp__timeline_stage(const sp__timeline *t, const sp__shape *shape, int32_t lane,
+                             int32_t rank, sp_stage_view *view)
 {
     sp_stage_view v = SP_STAGE_VIEW_INIT;
-    int64_t stage = (int64_t)sp__shape_index(shape, SP__DP, rank) * shape->degree[SP__PP] +
+    int64_t stage = (int64_t)lane * shape->degree[SP__PP] +
                     sp__shape_index(shape, SP__PP, rank);
     const sp__stage_result *r =
         &t->stage[stage * shape->degree[SP__CP] + sp__shape_index(shape, SP__CP, rank)];

@@ -11,19 +11,33 @@
 #define SP_SCHEDULE_WRITER_H
 
 #include "schedule/schedule.h"
+#include "schedule/shelf.h"
 
 typedef struct sp__plan_size {
     sp__shape shape;
+    int32_t first_lane, lanes; /* replicas that it holds */
     int32_t samples, merges, packs[2];
     int32_t alignment, pad_multiple;
     sp__flow flow;
-    int64_t slices[2];      /* over all replicas */
-    int64_t *block_shards;  /* [dp * cp] shards of both passes */
+    int64_t slices[2];      /* over all replicas held */
+    int64_t *block_shards;  /* [lanes * cp] shards of both passes */
 } sp__plan_size;
 
-/* Allocates a schedule of that size. lengths [samples] and merge [merges] are
- * copied; the timeline is there to be filled. */
-sp_status sp__schedule_open(const sp__alloc *alloc, const sp__plan_size *size,
+/* int32 numbers of the pool that a rank's shards of packs take. */
+static inline int64_t sp__pool_ints(int32_t pad_multiple, int64_t shards, int64_t packs)
+{
+    int64_t arrays = pad_multiple == 1 ? 4 : 5;
+
+    return arrays * shards + (arrays - 2) * packs;
+}
+
+/* Bytes of memory that a schedule of that size takes, 0 when they pass size_t. */
+size_t sp__schedule_bytes(const sp__plan_size *size);
+
+/* Makes a schedule of that size, in memory from the shelf (NULL for none) if that has
+ * enough. lengths [samples] and merge [merges] are copied; the timeline is there to be
+ * filled. */
+sp_status sp__schedule_open(const sp__alloc *alloc, sp__shelf *shelf, const sp__plan_size *size,
                             const int64_t *lengths, const sp__merge *merge,
                             struct sp_schedule **out);
 
@@ -44,7 +58,7 @@ sp_status sp__schedule_put_shard(struct sp_schedule *s, sp__shards *x, int32_t i
                                  int32_t start, int32_t length);
 
 /* A whole draft becomes a schedule; its timeline is still empty. */
-sp_status sp__schedule_from_draft(const sp__alloc *alloc, const sp__shape *shape,
+sp_status sp__schedule_from_draft(const sp__alloc *alloc, sp__shelf *shelf, const sp__shape *shape,
                                   const sp__draft *draft, const int64_t *lengths, int32_t samples,
                                   sp__arena *scratch, struct sp_schedule **out);
 

@@ -94,6 +94,7 @@ sp_status sp_simulate(const sp_schedule *schedule, const sp_model *model, const 
     if (schedule == NULL || model == NULL || device == NULL || out == NULL)
         return sp__fail_null(schedule == NULL ? "schedule" : model == NULL ? "model"
                              : device == NULL ? "device" : "out");
+    SP_TRY(sp__need_whole(schedule));
     SP_TRY(open_simulation(schedule, model, device, &simulation));
     sp__arena_init(&scratch, &schedule->alloc);
     status = run(simulation, schedule, sp__device_value(device, SP_DEVICE_MEMORY_BYTES), &scratch);
@@ -155,7 +156,8 @@ sp_status sp_simulation_op(const sp_simulation *simulation, int32_t rank, int32_
 sp_status sp_simulation_stage(const sp_simulation *simulation, int32_t rank, sp_stage_view *view)
 {
     SP_TRY(sp__check_simulation(simulation, rank));
-    return sp__timeline_stage(&simulation->timeline, &simulation->shape, rank, view);
+    return sp__timeline_stage(&simulation->timeline, &simulation->shape,
+                              sp__shape_index(&simulation->shape, SP__DP, rank), rank, view);
 }
 
 sp_status sp_simulation_stats(const sp_simulation *simulation, sp_stats *stats)

@@ -3,7 +3,7 @@
  *
  * SLIMPACK_CASES sets how many (2000), SLIMPACK_SEED runs a single one again, as
  * the report of a failure names it. A plan is made twice and by a second planner,
- * with the same digest, and replayed, with the same times. A case may end in SP_ERR_INFEASIBLE or
+ * with the same digest, replayed, with the same times, and sent as bytes. A case may end in SP_ERR_INFEASIBLE or
  * SP_ERR_OVERFLOW only when it sets a limit that explains it.
  */
 #include <inttypes.h>
@@ -14,6 +14,7 @@
 #include "../support/checker.h"
 #include "../support/expect.h"
 #include "../support/random_case.h"
+#include "../support/round_trip.h"
 
 static int64_t number_from(const char *name, int64_t other)
 {
@@ -123,6 +124,9 @@ static int run_case(uint64_t seed)
             blame(&c, sp_error_message());
         check_replay(&c, &h, schedule);
         check_digests(&c, &h, schedule);
+        if (round_trip_check(schedule, h.topology, (int32_t)(seed % (uint64_t)sp_topology_size(
+                                                       h.topology)), why, sizeof why) != 0)
+            blame(&c, why);
     }
     sp_schedule_destroy(schedule);
     random_case_close(&h);

@@ -125,7 +125,7 @@ struct sp_schedule *hand_schedule(hand_plan *h)
 {
     struct sp_schedule *s;
 
-    assert_int_equal(sp__schedule_from_draft(&h->alloc, &h->shape, &h->draft, h->lengths,
+    assert_int_equal(sp__schedule_from_draft(&h->alloc, NULL, &h->shape, &h->draft, h->lengths,
                                              h->samples, &h->arena[0], &s), SP_OK);
     assert_int_equal(sp__simulate_greedy(&h->sim, &s->timeline), SP_OK);
     s->stats.memory_bytes = INT64_MAX;
