@@ -92,6 +92,7 @@ static sp_status check_all(const struct sp_schedule *s, sp__arena *scratch)
     SP_TRY(sp__check_slices(s, scratch));
     SP_TRY(sp__check_cover(s, scratch));
     SP_TRY(sp__check_merges(s));
+    SP_TRY(sp__check_homes(s, scratch));
     SP_TRY(sp__check_ops(s, scratch));
     return sp__check_memory(s);
 }

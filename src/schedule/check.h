@@ -16,6 +16,9 @@ sp_status sp__check_values(const struct sp_schedule *s);
  * shard within a slice of its pack. */
 sp_status sp__check_cover(const struct sp_schedule *s, sp__arena *scratch);
 
+/* I1: a sample is in one replica, or in the replicas of one merge. */
+sp_status sp__check_homes(const struct sp_schedule *s, sp__arena *scratch);
+
 /* I2, I3, I7: slices of a sample by increasing start forward and by decreasing
  * start backward, at multiples of the alignment. */
 sp_status sp__check_slices(const struct sp_schedule *s, sp__arena *scratch);

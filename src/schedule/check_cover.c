@@ -163,6 +163,40 @@ static sp_status check_same_rank(const cover *f, const cover *b, int32_t sample)
     return SP_OK;
 }
 
+static sp_status fail_home(int32_t sample, int32_t one, int32_t other)
+{
+    if (one < 0 || other < 0)
+        return sp__fail(SP_ERR_INVARIANT, "I1: sample %" PRId32 " is in packs of a merge and in "
+                        "others", sample);
+    return sp__fail(SP_ERR_INVARIANT, "I1: sample %" PRId32 " is in replicas %" PRId32 " and %"
+                    PRId32 ", which do not share it", sample, one, other);
+}
+
+/* Only the replicas of a merge hold slices of the same sample: others could not
+ * exchange its keys and values. home[sample] is a replica, or -2 - merge. */
+sp_status sp__check_homes(const struct sp_schedule *s, sp__arena *scratch)
+{
+    int32_t *home;
+
+    SP_TAKE(scratch, home, s->count);
+    for (int32_t i = 0; i < s->count; i++)
+        home[i] = -1;
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t k = 0; k < (int64_t)s->lanes * s->packs[pass]; k++) {
+            int32_t g = s->pack_merge[pass][k], r = (int32_t)(k / s->packs[pass]);
+            int32_t here = g < 0 ? r : -2 - g;
+
+            for (int64_t i = s->slice_first[pass][k]; i < s->slice_first[pass][k + 1]; i++) {
+                int32_t *h = &home[s->sample[pass][i]];
+
+                if (*h != -1 && *h != here)
+                    return fail_home(s->sample[pass][i], *h, here);
+                *h = here;
+            }
+        }
+    return SP_OK;
+}
+
 sp_status sp__check_cover(const struct sp_schedule *s, sp__arena *scratch)
 {
     int32_t ranks = s->shape.degree[SP__DP] * s->shape.degree[SP__CP];

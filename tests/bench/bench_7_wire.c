@@ -74,8 +74,8 @@ static void measure(const char *topology, int64_t count, int64_t max_packs)
 int main(void)
 {
     bench_generate(lengths, MOST, 1);
-    printf("\nplans as bytes, ops with their times included\n%-18s %8s %8s %9s %7s %9s %8s %8s %8s %8s\n",
-           "topology", "samples", "slices", "bytes", "/slice", "rank 0's", "plan ms", "encode",
+    printf("\nplans as bytes, ops with their times included\n");
+    printf("%-18s %8s %8s %9s %7s %9s %8s %8s %8s %8s\n", "topology", "samples", "slices", "bytes", "/slice", "rank 0's", "plan ms", "encode",
            "decode", "rank 0");
     measure("dp=8 pp=4", 256, 256);
     measure("dp=8 pp=4", 1024, 256);

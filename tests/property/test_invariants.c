@@ -3,8 +3,8 @@
  *
  * SLIMPACK_CASES sets how many (2000), SLIMPACK_SEED runs a single one again, as
  * the report of a failure names it. A plan is made twice and by a second planner,
- * with the same digest, replayed, with the same times, and sent as bytes. A case may end in SP_ERR_INFEASIBLE or
- * SP_ERR_OVERFLOW only when it sets a limit that explains it.
+ * with the same digest, replayed, with the same times, and sent as bytes. A case may
+ * end in SP_ERR_INFEASIBLE or SP_ERR_OVERFLOW only when it sets a limit that explains it.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -94,7 +94,7 @@ static void building_survives_each_failed_allocation(void **state)
         if (status == SP_OK) {
             sp_schedule_destroy(s);
             assert_int_equal(memory.live, 0);
-            assert_true(n > 50);
+            assert_true(n > 30);
             break;
         }
         assert_int_equal(status, SP_ERR_MEMORY);

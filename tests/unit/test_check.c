@@ -411,9 +411,26 @@ static void every_failed_allocation_of_a_check_is_reported(void **state)
 
 #define ON(plan, test) cmocka_unit_test_setup_teardown(test, build_##plan, drop)
 
+/* Two replicas that share a sample without a merge could not exchange its keys. */
+static void i1_a_sample_in_two_replicas_without_a_merge(void **state)
+{
+    small_plan plan = small_plan_of_three_replicas();
+
+    (void)state;
+    for (int pass = 0; pass < 2; pass++) {
+        plan.pack[0][pass][0].shard[0][0] = (plain_piece){ 0, 0, 4 };
+        plan.pack[1][pass][0].slices = plan.pack[1][pass][0].shards[0] = 2;
+        plan.pack[1][pass][0].slice[1] = (plain_piece){ 0, 0, 8 };
+        plan.pack[1][pass][0].shard[0][1] = (plain_piece){ 0, 4, 4 };
+    }
+    EXPECT_FAIL(small_plan_build(&plan, &schedule, &topology), SP_ERR_INVARIANT,
+                "I1: sample 0 is in replicas 0 and 1, which do not share it");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(i1_a_sample_in_two_replicas_without_a_merge),
         ON(stages, the_plans_are_valid_until_they_are_edited),
         ON(context, the_plans_are_valid_until_they_are_edited),
         ON(merges, the_plans_are_valid_until_they_are_edited),
