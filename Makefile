@@ -2,9 +2,9 @@
 #
 #   make            libraries into lib/, program into build/slimpack
 #   make demo       builds, and plans a generated batch
-#   make check      all tests; make bench: all measurements
+#   make check      all tests; make check-full: more of them; make bench: all measurements
 #   make check-asan, make check-tsan: the tests, or the threaded ones, under sanitizers
-#   make install    PREFIX=/usr/local DESTDIR= LIBDIR= INCLUDEDIR= BINDIR=
+#   make install    PREFIX=/usr/local DESTDIR= LIBDIR= INCLUDEDIR= BINDIR= MANDIR= DATADIR=
 #
 # V=1 shows commands, WERROR=1 makes warnings errors, B=dir builds elsewhere,
 # libraries included: make B=build-asan CFLAGS='-g -fsanitize=address'.
@@ -57,7 +57,7 @@ lenient  = $(if $(WERROR),,@rm -f $(B)/werror)
 Q   := $(if $(V),,@)
 say  = $(if $(V),:,printf '  %-6s %s\n')
 
-.PHONY: all lib demo check check-build check-run check-asan check-tsan threaded threaded print-tests bench deps deps-check install uninstall \
+.PHONY: all lib demo check check-full check-build check-run check-asan check-tsan threaded print-tests bench deps deps-check install uninstall \
     docs clean force
 .DELETE_ON_ERROR:
 
@@ -109,6 +109,12 @@ $(L)/libslimpack.so: $(SHARED)
 	$(Q)ln -sf libslimpack.so.$(VERSION) $(L)/libslimpack.so.$(MAJOR)
 	$(Q)ln -sf libslimpack.so.$(MAJOR) $@ && touch -h $@
 
+MANUAL := $(B)/slimpack.1
+
+$(MANUAL): docs/slimpack.1 src/cli/manual.sh $(PROGRAM)
+	@$(say) MAN $@
+	$(Q)sh src/cli/manual.sh $(PROGRAM) $(VERSION) < $< > $@
+
 $(PROGRAM): $(CLI_OBJ) $(ARCHIVE)
 	@$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(CLI_OBJ) $(ARCHIVE) $(JANSSON_LIBS) $(LIBS)
@@ -123,7 +129,7 @@ deps:
 deps-check:
 	@sh tests/deps.sh required libcmocka-dev:cmocka.h \
 	    optional libjansson-dev:jansson.h g++:@g++ clang:@clang++ libglpk-dev:glpk.h libsimgrid-dev:simgrid/forward.h \
-	    libopenmpi-dev:@mpicc openmpi-bin:@mpirun
+	    libopenmpi-dev:@mpicc openmpi-bin:@mpirun pkgconf:@pkg-config cmake:@cmake
 
 # ---- the main job
 
@@ -149,10 +155,10 @@ ORACLE_simgrid := $(shell printf '\043if !__has_include(<simgrid/s4u.hpp>)\n\043
     $(CXX) -std=c++17 -x c++ -fsyntax-only - 2>/dev/null && echo 1)
 ORACLES := $(if $(ORACLE_glpk),oracle/test_glpk) $(if $(ORACLE_simgrid),oracle/test_simgrid)
 NO_ORACLES := $(filter-out $(ORACLES),oracle/test_glpk oracle/test_simgrid)
-SCRIPTS  := $(wildcard tests/lint/*.sh tests/examples/*.sh tests/mpi/*.sh) tests/property/same_bytes.sh tests/cli/run.sh
+SCRIPTS  := $(wildcard tests/lint/*.sh tests/examples/*.sh tests/mpi/*.sh tests/install/*.sh) tests/property/same_bytes.sh tests/cli/run.sh
 # Programs of several processes, where Open MPI is; their script says when it is not.
 MPICC    ?= mpicc
-MPI      := $(if $(shell command -v $(MPICC)),$(patsubst tests/%.c,%,$(wildcard tests/mpi/*.c)))
+MPI      := $(if $(shell command -v $(MPICC)),$(patsubst tests/%.c,%,$(wildcard tests/mpi/*.c)) mpi/executor/executor)
 SUPPORT  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/support/*.c))
 
 $(SUPPORT): $(B)/%.o: %.c $(HOW)
@@ -183,10 +189,15 @@ $(B)/tests/oracle/test_simgrid: tests/oracle/test_simgrid.cc $(SUPPORT) $(ARCHIV
 	$(Q)$(CXX) -std=c++17 -Wall -Wextra $(if $(WERROR),-Werror) -Isrc -Iinclude $(CFLAGS) -MMD -MP $< $(SUPPORT) \
 	    $(ARCHIVE) -lsimgrid -lcmocka $(LIBS) $(LDFLAGS) -o $@
 
-$(MPI:%=$(B)/tests/%): $(B)/tests/%: tests/%.c $(ARCHIVE)
+$(patsubst %,$(B)/tests/%,$(filter-out mpi/executor/%,$(MPI))): $(B)/tests/%: tests/%.c $(ARCHIVE)
 	@mkdir -p $(@D)
 	@$(say) TEST $<
 	$(Q)OMPI_CC="$(CC)" $(MPICC) -std=c11 $(WARN) -Iinclude $(CFLAGS) $< $(ARCHIVE) $(LIBS) $(LDFLAGS) -o $@
+
+$(B)/tests/mpi/executor/executor: $(wildcard tests/mpi/executor/*.c tests/mpi/executor/*.h) $(ARCHIVE)
+	@mkdir -p $(@D)
+	@$(say) TEST $(dir $<)
+	$(Q)OMPI_CC="$(CC)" $(MPICC) -std=c11 $(WARN) -Iinclude $(CFLAGS) $(filter %.c,$^) $(ARCHIVE) $(LIBS) $(LDFLAGS) -o $@
 
 -include $(SUPPORT:.o=.d) $(PROGRAMS:%=$(B)/tests/%.d)
 
@@ -206,6 +217,10 @@ check-run: check-build
 	@B=$(B) L=$(L) CC="$(CC)" CXX="$(CXX)" SLIMPACK=$(PROGRAM) TEST_WRAPPER="$(TEST_WRAPPER)" SANITIZE="$(LDFLAGS)" \
 	    NO_ORACLES="$(NO_ORACLES)" \
 	    sh tests/run.sh $(PROGRAMS:%=$(B)/tests/%) $(ORACLES:%=$(B)/tests/%) $(EXAMPLES:%=$(B)/%) $(SCRIPTS)
+
+check-full: check
+	@B=$(B) sh tests/mpi/executor.sh --full
+	@SLIMPACK_CASES=20000 $(B)/tests/property/test_invariants
 
 # ---- the same under sanitizers, built apart
 
@@ -239,22 +254,39 @@ bench: all $(BENCH) $(MPI:%=$(B)/tests/%)
 
 # ---- installed files
 
-install: all
-	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(BINDIR)
+MANDIR  ?= $(PREFIX)/share/man
+DATADIR ?= $(PREFIX)/share
+CMAKEDIR := $(LIBDIR)/cmake/slimpack
+BASHDIR := $(DATADIR)/bash-completion/completions
+ZSHDIR  := $(DATADIR)/zsh/site-functions
+TO_INCLUDE = $(shell realpath -m --relative-to='$(CMAKEDIR)' '$(INCLUDEDIR)' 2>/dev/null || echo '$(INCLUDEDIR)')
+below_prefix = $(patsubst $(PREFIX)/%,$${prefix}/%,$(1))
+FILLED  = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(call below_prefix,$(LIBDIR))|' \
+    -e 's|@INCLUDEDIR@|$(call below_prefix,$(INCLUDEDIR))|' -e 's|@VERSION@|$(VERSION)|' \
+    -e 's|@MAJOR@|$(MAJOR)|' -e 's|@TO_INCLUDE@|$(TO_INCLUDE)|'
+INSTALLED := $(INCLUDEDIR)/slimpack.h $(LIBDIR)/libslimpack.a $(LIBDIR)/libslimpack.so \
+    $(LIBDIR)/libslimpack.so.$(MAJOR) $(LIBDIR)/libslimpack.so.$(VERSION) $(LIBDIR)/pkgconfig/slimpack.pc \
+    $(CMAKEDIR)/slimpackConfig.cmake $(CMAKEDIR)/slimpackConfigVersion.cmake $(BINDIR)/slimpack \
+    $(MANDIR)/man1/slimpack.1 $(BASHDIR)/slimpack $(ZSHDIR)/_slimpack
+
+install: all $(MANUAL)
+	install -d $(sort $(dir $(addprefix $(DESTDIR),$(INSTALLED))))
 	install -m 644 include/slimpack.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(ARCHIVE) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(SHARED) $(DESTDIR)$(LIBDIR)
 	ln -sf libslimpack.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libslimpack.so.$(MAJOR)
 	ln -sf libslimpack.so.$(MAJOR) $(DESTDIR)$(LIBDIR)/libslimpack.so
+	$(FILLED) pkgconfig/slimpack.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/slimpack.pc
+	$(FILLED) pkgconfig/slimpackConfig.cmake.in > $(DESTDIR)$(CMAKEDIR)/slimpackConfig.cmake
+	$(FILLED) pkgconfig/slimpackConfigVersion.cmake.in > $(DESTDIR)$(CMAKEDIR)/slimpackConfigVersion.cmake
 	install -m 755 $(PROGRAM) $(DESTDIR)$(BINDIR)
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
-	    -e 's|@VERSION@|$(VERSION)|' pkgconfig/slimpack.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/slimpack.pc
+	install -m 644 $(MANUAL) $(DESTDIR)$(MANDIR)/man1
+	install -m 644 src/cli/completion/slimpack.bash $(DESTDIR)$(BASHDIR)/slimpack
+	install -m 644 src/cli/completion/_slimpack $(DESTDIR)$(ZSHDIR)
 
 uninstall:
-	rm -f $(DESTDIR)$(INCLUDEDIR)/slimpack.h $(DESTDIR)$(LIBDIR)/libslimpack.a \
-	    $(DESTDIR)$(LIBDIR)/libslimpack.so $(DESTDIR)$(LIBDIR)/libslimpack.so.$(MAJOR) \
-	    $(DESTDIR)$(LIBDIR)/libslimpack.so.$(VERSION) \
-	    $(DESTDIR)$(LIBDIR)/pkgconfig/slimpack.pc $(DESTDIR)$(BINDIR)/slimpack
+	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
+	-rmdir $(DESTDIR)$(CMAKEDIR) 2>/dev/null
 
 docs:
 	@command -v doxygen >/dev/null || { echo "make docs: install the package doxygen"; exit 1; }
