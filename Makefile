@@ -155,7 +155,7 @@ ORACLE_simgrid := $(shell printf '\043if !__has_include(<simgrid/s4u.hpp>)\n\043
     $(CXX) -std=c++17 -x c++ -fsyntax-only - 2>/dev/null && echo 1)
 ORACLES := $(if $(ORACLE_glpk),oracle/test_glpk) $(if $(ORACLE_simgrid),oracle/test_simgrid)
 NO_ORACLES := $(filter-out $(ORACLES),oracle/test_glpk oracle/test_simgrid)
-SCRIPTS  := $(wildcard tests/lint/*.sh tests/examples/*.sh tests/mpi/*.sh tests/install/*.sh) tests/property/same_bytes.sh tests/cli/run.sh
+SCRIPTS  := $(wildcard tests/lint/*.sh tests/examples/*.sh tests/mpi/*.sh tests/install/*.sh tests/docs/*.sh) tests/property/same_bytes.sh tests/cli/run.sh
 # Programs of several processes, where Open MPI is; their script says when it is not.
 MPICC    ?= mpicc
 MPI      := $(if $(shell command -v $(MPICC)),$(patsubst tests/%.c,%,$(wildcard tests/mpi/*.c)) mpi/executor/executor)
@@ -291,6 +291,8 @@ uninstall:
 docs:
 	@command -v doxygen >/dev/null || { echo "make docs: install the package doxygen"; exit 1; }
 	$(Q)mkdir -p $(B)/docs && OUT=$(B)/docs VERSION=$(VERSION) doxygen docs/Doxyfile
+	$(Q)mkdir -p $(B)/docs/html/pictures && cp docs/pictures/*.svg $(B)/docs/html/pictures
+	@echo "  SITE   $(B)/docs/html/index.html"
 
 clean:
 	rm -rf $(B) lib/libslimpack.a lib/libslimpack.so*

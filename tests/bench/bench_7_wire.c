@@ -75,8 +75,8 @@ int main(void)
 {
     bench_generate(lengths, MOST, 1);
     printf("\nplans as bytes, ops with their times included\n");
-    printf("%-18s %8s %8s %9s %7s %9s %8s %8s %8s %8s\n", "topology", "samples", "slices", "bytes", "/slice", "rank 0's", "plan ms", "encode",
-           "decode", "rank 0");
+    printf("%-18s %8s %8s %9s %7s %9s %8s %8s %8s %8s\n", "topology", "samples", "slices", "bytes",
+           "/slice", "rank 0's", "plan ms", "encode", "decode", "rank 0");
     measure("dp=8 pp=4", 256, 256);
     measure("dp=8 pp=4", 1024, 256);
     measure("dp=8 pp=4 cp=4", 1024, 256);
