@@ -129,7 +129,7 @@ deps:
 deps-check:
 	@sh tests/deps.sh required libcmocka-dev:cmocka.h \
 	    optional libjansson-dev:jansson.h g++:@g++ clang:@clang++ libglpk-dev:glpk.h libsimgrid-dev:simgrid/forward.h \
-	    libopenmpi-dev:@mpicc openmpi-bin:@mpirun pkgconf:@pkg-config cmake:@cmake
+	    libopenmpi-dev:@mpicc openmpi-bin:@mpirun pkgconf:@pkg-config cmake:@cmake doxygen:@doxygen
 
 # ---- the main job
 
