@@ -27,6 +27,11 @@ CLI_SRC := $(sort $(wildcard src/cli/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(B)/%.o)
 
+# The page of `slimpack report`: report.html with the parts that it includes, as C.
+PAGE     := $(wildcard src/cli/report.html src/cli/report/*)
+PAGE_SRC := $(B)/src/cli/report_page.c
+PAGE_OBJ := $(PAGE_SRC:.c=.o)
+
 # A build elsewhere keeps its libraries to itself.
 ifeq ($(B),build)
 L := lib
@@ -93,6 +98,20 @@ $(CLI_OBJ): $(B)/%.o: %.c $(B)/jansson-$(HAVE_JANSSON) $(HOW)
 	@$(say) CC $<
 	$(Q)$(CC) $(ALL_CFLAGS) $(JANSSON_CFLAGS) -MMD -MP -c $< -o $@
 
+# A string for each line: compilers need not take long ones. ?? would be a trigraph.
+$(PAGE_SRC): $(PAGE) Makefile
+	@mkdir -p $(@D)
+	@$(say) PAGE $<
+	$(Q){ echo '#include "page.h"' && echo 'const char *const cli_page_lines[] = {' && \
+	    awk '/^@include / { while ((getline part < ("src/cli/" $$2)) > 0) print part; next } { print }' \
+	        src/cli/report.html | \
+	    sed -e 's/[\\"?]/\\&/g' -e 's/^/    "/' -e 's/$$/\\n",/' && echo '    NULL };'; } > $@
+
+$(PAGE_OBJ): $(PAGE_SRC) $(HOW)
+	$(lenient)
+	@$(say) CC $<
+	$(Q)$(CC) $(ALL_CFLAGS) -Isrc/cli -MMD -MP -c $< -o $@
+
 $(ARCHIVE): $(LIB_OBJ)
 	@mkdir -p $(@D)
 	@$(say) AR $@
@@ -109,11 +128,11 @@ $(L)/libslimpack.so: $(SHARED)
 	$(Q)ln -sf libslimpack.so.$(VERSION) $(L)/libslimpack.so.$(MAJOR)
 	$(Q)ln -sf libslimpack.so.$(MAJOR) $@ && touch -h $@
 
-$(PROGRAM): $(CLI_OBJ) $(ARCHIVE)
+$(PROGRAM): $(CLI_OBJ) $(PAGE_OBJ) $(ARCHIVE)
 	@$(say) LINK $@
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(CLI_OBJ) $(ARCHIVE) $(JANSSON_LIBS) $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(CLI_OBJ) $(PAGE_OBJ) $(ARCHIVE) $(JANSSON_LIBS) $(LIBS)
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d)
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(PAGE_OBJ:.o=.d)
 
 # ---- packages: by apt where that may be, else their names
 
