@@ -120,7 +120,6 @@ static void put_row(object *list, const cli_comparison_row *row)
     put_word(&o, "reason", row->status == SP_OK ? NULL : row->reason);
     if (row->status == SP_OK)
         put_figures(&o, &row->stats);
-    put_number(&o, "planMicroseconds", row->plan_us);
     putc('}', list->file);
 }
 

@@ -190,6 +190,7 @@ static void put_device(encoder *e, int32_t dp, int32_t pp)
     cli_pack(e->out, (uint64_t)d.weight_ps);
     cli_pack(e->out, (uint64_t)d.communication_ps);
     cli_pack(e->out, (uint64_t)d.bubble_ps);
+    cli_pack(e->out, (uint64_t)s.peak_bytes);
     cli_pack(e->out, (uint64_t)s.peak_live_tokens);
     put_memory(e, rank);
 }

@@ -118,7 +118,7 @@ function readDevices(r, plan) {
   plan.devices = [];
   for (let row = 0; plan.meta.stats && row < plan.rows; row++) {
     const d = { rank: r.take(), forward: r.take(), backward: r.take(), weight: r.take(),
-      communication: r.take(), bubble: r.take(), liveTokens: r.take() };
+      communication: r.take(), bubble: r.take(), peakBytes: r.take(), liveTokens: r.take() };
     const size = r.take();
     d.memoryAt = r.at;
     r.at += size;

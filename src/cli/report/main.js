@@ -4,7 +4,7 @@ function fillLegends(plan) {
   const items = [['var(--forward)', 'forward (F)'], ['var(--backward)', 'backward (B)']];
   if (plan.meta.pipeline === 'zero-bubble') items.push(['var(--weight)', 'weight gradients (W)']);
   items.push(['var(--handover)', 'input on its way'], ['var(--bubble)', 'bubble']);
-  if (plan.merges.length > 0) items.push(['var(--mergewait)', 'waits for its merge'], ['var(--ink)', 'dark edge: merged pack']);
+  if (plan.merges.length > 0) items.push(['var(--mergewait)', 'waits for its merge'], ['var(--ink)', 'edge below: merged pack']);
   fillLegend(byId('legend'), items);
   fillLegend(byId('memory-legend'), KINDS.map((kind, k) => ['var(--mem-' + kind + ')', KIND_TEXT[k]]));
 }
@@ -22,7 +22,7 @@ function listenTheme(plan) {
 /* The stage that is fullest is looked at first. */
 function firstRow(plan) {
   let row = 0, most = -1;
-  plan.devices.forEach((device, i) => { if (device.liveTokens > most) { most = device.liveTokens; row = i; } });
+  plan.devices.forEach((device, i) => { if (device.peakBytes > most) { most = device.peakBytes; row = i; } });
   return row;
 }
 

@@ -92,6 +92,7 @@ function drawCap(plan, context, frame) {
 
 /* What the timeline shows, as a bracket above the chart. */
 function drawWindow(plan, context, frame) {
+  if (view.t1 - view.t0 >= plan.makespan) return;
   context.fillStyle = colors.soft;
   context.fillRect(frame.x(view.t0), MEMORY_TOP - 5, Math.max(2, frame.x(view.t1) - frame.x(view.t0)), 3);
 }

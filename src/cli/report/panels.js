@@ -57,12 +57,11 @@ function fillNote(m) {
     : 'Times are those of the plan file: no preset is named as its model and device.';
 }
 
-/* Bins of powers of two: a length of 5 to 7 bits is in the bins of 16, 32 and 64. */
+/* Bin b holds the lengths from 2^b to 2^(b + 1) - 1. */
 function histogramBins(lengths) {
-  const bins = [];
+  const bins = Array.from({ length: 32 }, () => ({ count: 0, tokens: 0 }));
   for (const length of lengths) {
-    const bin = Math.floor(Math.log2(length) + 1e-12);
-    bins[bin] = bins[bin] || { count: 0, tokens: 0 };
+    const bin = 31 - Math.clz32(length);
     bins[bin].count++;
     bins[bin].tokens += length;
   }
@@ -80,11 +79,12 @@ function stackOf(parts) {
 }
 
 function fillHistogram(plan) {
-  const bins = histogramBins(plan.lengths), most = Math.max(...bins.map((b) => b ? b.count : 0)), tokens = total(plan.lengths);
+  const bins = histogramBins(plan.lengths), most = Math.max(...bins.map((b) => b.count)), tokens = total(plan.lengths);
   const head = document.createElement('thead'), body = document.createElement('tbody');
   fillRow(head, ['tokens', 'samples', '', 'share of tokens'], 'th');
-  for (let bin = bins.findIndex((b) => b); bin < bins.length; bin++) {
-    const b = bins[bin] || { count: 0, tokens: 0 }, from = Math.pow(2, bin);
+  const held = bins.map((b, bin) => b.count > 0 ? bin : -1).filter((bin) => bin >= 0);
+  for (let bin = held[0]; bin <= held[held.length - 1]; bin++) {
+    const b = bins[bin], from = Math.pow(2, bin);
     const row = fillRow(body, [from === 1 ? '1' : countText(from) + ' \u2013 ' + countText(2 * from - 1), countText(b.count),
       stackOf([[b.count / most, 'var(--forward)']]), percentText(b.tokens / tokens * 1e6)]);
     row.children[2].className = 'bar-cell';
@@ -137,7 +137,8 @@ function fillLoad(plan) {
     const row = fillRow(body, [button, percentText(load.least / whole * 1e6) + ' \u2013 ' + percentText(load.most / whole * 1e6),
       stackOf(LOAD_PARTS.map(([part]) => [load[part] / whole, loadColor(part)])), countText(replicaTokens(plan, dp))]);
     row.children[2].className = 'bar-cell';
-    row.children[2].title = LOAD_PARTS.map(([part, text]) => text + ' ' + percentText(load[part] / whole * 1e6)).join(', ');
+    row.children[2].firstChild.role = 'img';
+    row.children[2].firstChild.ariaLabel = row.children[2].title = LOAD_PARTS.map(([part, text]) => text + ' ' + percentText(load[part] / whole * 1e6)).join(', ');
   }
   byId('load').replaceChildren(head, body);
   fillLegend(byId('load-legend'), LOAD_PARTS.filter(([part]) => part !== 'weight' || plan.meta.pipeline === 'zero-bubble')

@@ -76,7 +76,7 @@ function drawRow(plan, row, ink, pixels, area) {
   const top = Math.max(0, Math.round((yOfRow(row) - AXIS) * view.ratio));
   const full = Math.round((yOfRow(row + 1) - AXIS) * view.ratio), apart = view.rowHeight >= 5 ? 1 : 0;
   const bottom = Math.min(area.height, Math.max(top + 1, full - apart));
-  const mark = view.rowHeight >= 7 ? Math.max(2, Math.round(view.rowHeight * view.ratio / 6)) : 0;
+  const mark = view.rowHeight >= 9 ? Math.max(2, Math.round(view.rowHeight * view.ratio / 6)) : 0;
   if (bottom <= top) return;
   coverRow(plan, row, ink);
   finishLine(ink.lanes[Math.floor(row / plan.meta.pp) % 2], ink.ink);
