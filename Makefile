@@ -27,6 +27,11 @@ CLI_SRC := $(sort $(wildcard src/cli/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(B)/%.o)
 
+# The page of `slimpack report`: report.html with the parts that it includes, as C.
+PAGE     := $(wildcard src/cli/report.html src/cli/report/*)
+PAGE_SRC := $(B)/src/cli/report_page.c
+PAGE_OBJ := $(PAGE_SRC:.c=.o)
+
 # A build elsewhere keeps its libraries to itself.
 ifeq ($(B),build)
 L := lib
@@ -93,6 +98,20 @@ $(CLI_OBJ): $(B)/%.o: %.c $(B)/jansson-$(HAVE_JANSSON) $(HOW)
 	@$(say) CC $<
 	$(Q)$(CC) $(ALL_CFLAGS) $(JANSSON_CFLAGS) -MMD -MP -c $< -o $@
 
+# A string for each line: compilers need not take long ones. ?? would be a trigraph.
+$(PAGE_SRC): $(PAGE) Makefile
+	@mkdir -p $(@D)
+	@$(say) PAGE $<
+	$(Q){ echo '#include "page.h"' && echo 'const char *const cli_page_lines[] = {' && \
+	    awk '/^@include / { while ((getline part < ("src/cli/" $$2)) > 0) print part; next } { print }' \
+	        src/cli/report.html | \
+	    sed -e 's/[\\"?]/\\&/g' -e 's/^/    "/' -e 's/$$/\\n",/' && echo '    NULL };'; } > $@
+
+$(PAGE_OBJ): $(PAGE_SRC) $(HOW)
+	$(lenient)
+	@$(say) CC $<
+	$(Q)$(CC) $(ALL_CFLAGS) -Isrc/cli -MMD -MP -c $< -o $@
+
 $(ARCHIVE): $(LIB_OBJ)
 	@mkdir -p $(@D)
 	@$(say) AR $@
@@ -115,11 +134,11 @@ $(MANUAL): docs/slimpack.1 src/cli/manual.sh $(PROGRAM)
 	@$(say) MAN $@
 	$(Q)sh src/cli/manual.sh $(PROGRAM) $(VERSION) < $< > $@
 
-$(PROGRAM): $(CLI_OBJ) $(ARCHIVE)
+$(PROGRAM): $(CLI_OBJ) $(PAGE_OBJ) $(ARCHIVE)
 	@$(say) LINK $@
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(CLI_OBJ) $(ARCHIVE) $(JANSSON_LIBS) $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(CLI_OBJ) $(PAGE_OBJ) $(ARCHIVE) $(JANSSON_LIBS) $(LIBS)
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d)
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(PAGE_OBJ:.o=.d)
 
 # ---- packages: by apt where that may be, else their names
 
@@ -129,7 +148,7 @@ deps:
 deps-check:
 	@sh tests/deps.sh required libcmocka-dev:cmocka.h \
 	    optional libjansson-dev:jansson.h g++:@g++ clang:@clang++ libglpk-dev:glpk.h libsimgrid-dev:simgrid/forward.h \
-	    libopenmpi-dev:@mpicc openmpi-bin:@mpirun pkgconf:@pkg-config cmake:@cmake doxygen:@doxygen
+	    libopenmpi-dev:@mpicc openmpi-bin:@mpirun pkgconf:@pkg-config cmake:@cmake doxygen:@doxygen chromium:@chromium
 
 # ---- the main job
 
@@ -155,7 +174,7 @@ ORACLE_simgrid := $(shell printf '\043if !__has_include(<simgrid/s4u.hpp>)\n\043
     $(CXX) -std=c++17 -x c++ -fsyntax-only - 2>/dev/null && echo 1)
 ORACLES := $(if $(ORACLE_glpk),oracle/test_glpk) $(if $(ORACLE_simgrid),oracle/test_simgrid)
 NO_ORACLES := $(filter-out $(ORACLES),oracle/test_glpk oracle/test_simgrid)
-SCRIPTS  := $(wildcard tests/lint/*.sh tests/examples/*.sh tests/mpi/*.sh tests/install/*.sh tests/docs/*.sh) tests/property/same_bytes.sh tests/cli/run.sh
+SCRIPTS  := $(wildcard $(patsubst %,tests/%/*.sh,lint cli examples mpi install docs browser python property))
 # Programs of several processes, where Open MPI is; their script says when it is not.
 MPICC    ?= mpicc
 MPI      := $(if $(shell command -v $(MPICC)),$(patsubst tests/%.c,%,$(wildcard tests/mpi/*.c)) mpi/executor/executor)

@@ -9,36 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comparison.h"
 #include "json.h"
 #include "message.h"
 #include "session.h"
 #include "summary.h"
 #include "unit.h"
 #include "verbs.h"
-
-static int policy_count(void)
-{
-    int count = 0;
-
-    while (sp_policy_name(count) != NULL)
-        count++;
-    return count;
-}
-
-static void run_policy(cli_session *session, int32_t policy, cli_comparison_row *row)
-{
-    cli_planned planned = cli_session_plan(session, policy);
-
-    row->policy = sp_policy_name(policy);
-    row->status = planned.status;
-    row->plan_us = planned.plan_us;
-    row->stats.struct_size = sizeof row->stats;
-    if (planned.status == SP_OK)
-        sp_schedule_stats(planned.schedule, &row->stats);
-    else
-        snprintf(row->reason, sizeof row->reason, "%s", sp_error_message());
-    sp_schedule_destroy(planned.schedule);
-}
 
 static void print_header(void)
 {
@@ -111,14 +88,12 @@ static int report(const cli_options *o, const cli_session *session,
 
 static int compare_session(const cli_options *o, cli_session *session)
 {
-    int count = policy_count();
-    cli_comparison_row *rows = calloc((size_t)count, sizeof *rows);
-    int code;
+    cli_comparison_row *rows = NULL;
+    int count = 0;
+    int code = cli_comparison_run(session, &rows, &count);
 
-    if (rows == NULL)
-        return cli_fail_memory();
-    for (int32_t i = 0; i < count; i++)
-        run_policy(session, i, &rows[i]);
+    if (code != CLI_OK)
+        return code;
     code = report(o, session, rows, count);
     free(rows);
     return code;

@@ -37,6 +37,8 @@ static const verb_row verbs[] = {
     { "check", CLI_CHECK, "PLAN.json", "verify the invariants of a plan", cli_check },
     { "simulate", CLI_SIMULATE, "PLAN.json", "replay a plan under another model or device",
       cli_simulate },
+    { "report", CLI_REPORT, "PLAN.json", "show a plan as a page, or as a trace for Perfetto",
+      cli_report },
     { "fit", CLI_FIT, "MEASUREMENTS.csv", "find a layer's costs from measured slices", cli_fit },
     { "generate", CLI_GENERATE, "", "draw sample lengths from a distribution", cli_generate },
     { "params", CLI_PARAMS, "[planner|model|device]", "list all parameters and presets",

@@ -16,7 +16,8 @@
 #include "number.h"
 
 #define BATCH_VERBS (CLI_PLAN | CLI_COMPARE)
-#define COST_VERBS (BATCH_VERBS | CLI_SIMULATE)
+#define JSON_VERBS (BATCH_VERBS | CLI_SIMULATE)
+#define COST_VERBS (JSON_VERBS | CLI_REPORT)
 #define MODEL_VERBS (COST_VERBS | CLI_FIT)
 #define ALL_VERBS (MODEL_VERBS | CLI_CHECK | CLI_GENERATE | CLI_PARAMS)
 #define DEGREE_MOST INT32_MAX
@@ -51,9 +52,9 @@ static const option_row rows[] = {
     { "--cp", "C", BATCH_VERBS, KIND_WHOLE, FIELD(cp), 1, DEGREE_MOST,
       "context-parallel degree (default 1)" },
     { "--model", "NAME", MODEL_VERBS, KIND_TEXT, FIELD(model), 0, 0,
-      "model preset (default llama2-7b; simulate: the plan's)" },
+      "model preset (default llama2-7b; simulate and report: the plan's)" },
     { "--device", "NAME", COST_VERBS, KIND_TEXT, FIELD(device), 0, 0,
-      "device preset (default h100; simulate: the plan's)" },
+      "device preset (default h100; simulate and report: the plan's)" },
     { "--set", "NAME=VALUE", MODEL_VERBS, KIND_SETTING, NO_FIELD, 0, 0,
       "set a parameter; may be repeated (see slimpack params)" },
     { "--layers", "N", CLI_FIT, KIND_WHOLE, FIELD(layers), 1, INT32_MAX,
@@ -62,9 +63,13 @@ static const option_row rows[] = {
       "planning policy (default slimpack)" },
     { "--memory-gb", "G", BATCH_VERBS, KIND_MEMORY, FIELD(memory_bytes), 1, INT64_MAX,
       "memory cap of a device in GB of 10^9 bytes, such as 79.5 (default: the device's)" },
-    { "--json", "OUT", COST_VERBS, KIND_TEXT, FIELD(json), 0, 0,
+    { "--json", "OUT", JSON_VERBS, KIND_TEXT, FIELD(json), 0, 0,
       "write the result as JSON; - is standard output, then nothing else is printed" },
-    { "--quiet", NULL, COST_VERBS | CLI_CHECK, KIND_FLAG, FIELD(quiet), 0, 0,
+    { "--html", "OUT", CLI_REPORT, KIND_TEXT, FIELD(html), 0, 0,
+      "write one page for a browser, all in one file; - is standard output" },
+    { "--trace", "OUT", CLI_PLAN | CLI_REPORT, KIND_TEXT, FIELD(trace), 0, 0,
+      "write the timeline as Chrome trace events, for Perfetto; - is standard output" },
+    { "--quiet", NULL, JSON_VERBS | CLI_CHECK, KIND_FLAG, FIELD(quiet), 0, 0,
       "print no summary" },
     { "--distribution", "D", CLI_GENERATE, KIND_TEXT, FIELD(distribution), 0, 0,
       "lognormal:MEDIAN,SIGMA,MAX or uniform:MIN,MAX or constant:LENGTH" },

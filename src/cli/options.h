@@ -19,7 +19,8 @@ enum cli_verb {
     CLI_SIMULATE = 8,
     CLI_GENERATE = 16,
     CLI_PARAMS = 32,
-    CLI_FIT = 64
+    CLI_FIT = 64,
+    CLI_REPORT = 128
 };
 
 typedef struct cli_options {
@@ -30,6 +31,7 @@ typedef struct cli_options {
     int64_t dp, tp, pp, cp;
     const char *model, *device, *policy; /* NULL: not given */
     const char *json;       /* NULL: no JSON */
+    const char *html, *trace; /* NULL: none */
     const char *distribution;
     int64_t count, seed;    /* count 0: not given */
     int64_t layers;         /* that were run for a measured time */

@@ -159,6 +159,37 @@ void cli_output_discard(cli_output *output)
     memset(output, 0, sizeof *output);
 }
 
+/* Two names of a file that does not exist yet are told apart by their folders. */
+static int same_target(const char *a, const char *b)
+{
+    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
+    char *folder_a = slash_a != NULL ? strndup(a, (size_t)(slash_a - a) + 1) : strdup(".");
+    char *folder_b = slash_b != NULL ? strndup(b, (size_t)(slash_b - b) + 1) : strdup(".");
+    struct stat x, y;
+    int same = folder_a != NULL && folder_b != NULL && stat(folder_a, &x) == 0 &&
+               stat(folder_b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino &&
+               strcmp(slash_a != NULL ? slash_a + 1 : a, slash_b != NULL ? slash_b + 1 : b) == 0;
+
+    free(folder_a);
+    free(folder_b);
+    return same;
+}
+
+int cli_output_same(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    if (a == NULL || b == NULL)
+        return 0;
+    if (strcmp(a, b) == 0)
+        return 1;
+    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+        return 0;
+    if (stat(a, &x) == 0 && stat(b, &y) == 0)
+        return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    return same_target(a, b);
+}
+
 int cli_flush_standard_output(void)
 {
     if (close_stream(stdout) == 0)

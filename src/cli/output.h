@@ -26,6 +26,9 @@ int cli_output_commit(cli_output *output);
 /* Closes and forgets what was written. */
 void cli_output_discard(cli_output *output);
 
+/* Whether two paths (NULL: none) name one output, by another way too. */
+int cli_output_same(const char *a, const char *b);
+
 /* Flushes standard output and reports what could not be written. */
 int cli_flush_standard_output(void);
 

@@ -10,8 +10,10 @@
 
 #include "json.h"
 #include "message.h"
+#include "output.h"
 #include "session.h"
 #include "summary.h"
+#include "trace.h"
 #include "unit.h"
 #include "verbs.h"
 
@@ -81,17 +83,60 @@ static int write_json(const cli_options *o, const cli_session *session, int32_t 
     return cli_json_write_plan(o->json, planned->schedule, session->topology, &note);
 }
 
+/* Simulated under the costs it was planned with a plan has the times it was given, and
+ * its memory over time is known. */
+static int trace_plan(const cli_session *session, int32_t policy, const sp_schedule *schedule,
+                      FILE *file)
+{
+    sp_simulation *simulation = NULL;
+    sp_status status = sp_simulate(schedule, session->costs.model, session->costs.device,
+                                   &simulation);
+    cli_step step = cli_step_of(session->topology, schedule, simulation);
+    int code;
+
+    if (status != SP_OK)
+        return cli_fail_library(CLI_DATA, status, session->input_name);
+    step.policy = sp_policy_name(policy);
+    step.model = session->costs.model_name;
+    step.device = session->costs.device_name;
+    code = cli_trace_write(file, &step);
+    sp_simulation_destroy(simulation);
+    return code;
+}
+
+/* Both files are asked for before either is written. */
+static int write_files(const cli_options *o, const cli_session *session, int32_t policy,
+                       const cli_planned *planned, const sp_stats *stats)
+{
+    cli_output trace = { NULL, NULL, NULL, NULL };
+    int code = o->trace != NULL ? cli_output_open(o->trace, &trace) : CLI_OK;
+
+    if (code != CLI_OK)
+        return code;
+    if (o->trace != NULL)
+        code = trace_plan(session, policy, planned->schedule, trace.file);
+    if (code == CLI_OK && o->json != NULL)
+        code = write_json(o, session, policy, planned, stats);
+    if (code == CLI_OK && o->trace != NULL)
+        return cli_output_commit(&trace);
+    cli_output_discard(&trace);
+    return code;
+}
+
+static int is_stdout(const char *path)
+{
+    return path != NULL && strcmp(path, "-") == 0;
+}
+
 static int report(const cli_options *o, cli_session *session, int32_t policy,
                   const cli_planned *planned)
 {
     sp_stats stats = SP_STATS_INIT;
-    int to_stdout = o->json != NULL && strcmp(o->json, "-") == 0;
-    int code = CLI_OK;
+    int code;
 
     sp_schedule_stats(planned->schedule, &stats);
-    if (o->json != NULL)
-        code = write_json(o, session, policy, planned, &stats);
-    if (code != CLI_OK || o->quiet || to_stdout)
+    code = write_files(o, session, policy, planned, &stats);
+    if (code != CLI_OK || o->quiet || is_stdout(o->json) || is_stdout(o->trace))
         return code;
     print_batch(o, session, policy);
     cli_summary_pipeline(planned->schedule);
@@ -122,6 +167,9 @@ int cli_plan(const cli_options *options)
     cli_session session;
     int code = CLI_OK;
 
+    if (cli_output_same(options->json, options->trace))
+        return cli_fail(CLI_USAGE, "plan: --json and --trace are both '%s'",
+                        cli_show_text(options->trace).text);
     if (options->json != NULL)
         code = cli_json_available();
     if (code == CLI_OK)

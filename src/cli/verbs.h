@@ -11,6 +11,7 @@ int cli_plan(const cli_options *options);
 int cli_compare(const cli_options *options);
 int cli_check(const cli_options *options);
 int cli_simulate(const cli_options *options);
+int cli_report(const cli_options *options);
 int cli_fit(const cli_options *options);
 int cli_generate(const cli_options *options);
 int cli_params(const cli_options *options);
