@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/abi.h"
+#include "base/first.h"
 #include "base/status.h"
 
 static void *default_alloc(void *ctx, size_t size)
@@ -26,7 +27,7 @@ sp_status sp__alloc_init(sp__alloc *out, const sp_allocator *hooks)
     sp_allocator known = SP_ALLOCATOR_INIT;
 
     if (hooks != NULL)
-        SP_TRY(sp__struct_in(&known, sizeof known, sizeof known, hooks, "allocator"));
+        SP_TRY(sp__struct_in(&known, sizeof known, SP__FIRST_ALLOCATOR, hooks, "allocator"));
     if ((known.alloc == NULL) != (known.free == NULL))
         return sp__fail(SP_ERR_INVALID, "allocator: alloc and free must be set together");
     out->alloc = known.alloc != NULL ? known.alloc : default_alloc;

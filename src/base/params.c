@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "base/abi.h"
+#include "base/first.h"
 #include "base/names.h"
 #include "base/status.h"
 
@@ -87,7 +88,7 @@ sp_status sp__param_describe(const sp__param_table *table, int32_t index, sp_par
     sp_param_info row = SP_PARAM_INFO_INIT;
     const sp__param *param;
 
-    SP_TRY(sp__struct_ready(info, sizeof row, "info"));
+    SP_TRY(sp__struct_ready(info, SP__FIRST_PARAM_INFO, "info"));
     if (index < 0 || index >= table->count)
         return sp__fail(SP_ERR_RANGE, "index: %" PRId32 " is outside 0 to %" PRId32, index,
                         table->count - 1);
@@ -100,5 +101,5 @@ sp_status sp__param_describe(const sp__param_table *table, int32_t index, sp_par
     row.minimum = param->minimum;
     row.maximum = param->maximum;
     row.fallback = param->fallback;
-    return sp__struct_out(info, &row, sizeof row, sizeof row, "info");
+    return sp__struct_out(info, &row, sizeof row, SP__FIRST_PARAM_INFO, "info");
 }

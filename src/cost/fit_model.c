@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/abi.h"
+#include "base/first.h"
 #include "base/status.h"
 #include "cost/fit.h"
 #include "cost/pairs.h"
@@ -96,7 +97,7 @@ static sp_status check(const fit_job *j, const sp_fit *fit)
 
     SP_TRY(check_pointers(j));
     if (fit != NULL)
-        SP_TRY(sp__struct_ready(fit, sizeof *fit, "fit"));
+        SP_TRY(sp__struct_ready(fit, SP__FIRST_FIT, "fit"));
     if (j->layers < 1)
         return sp__fail(SP_ERR_RANGE, "layers: %" PRId32 " is below 1", j->layers);
     if (count < SP_FIT_POINTS)
@@ -238,7 +239,7 @@ static void write_outputs(const fit_job *j, double *error, int32_t *outlier, sp_
     if (outlier != NULL)
         memcpy(outlier, j->left_out, (size_t)j->points.count * sizeof *outlier);
     if (fit != NULL)
-        sp__struct_out(fit, &found, sizeof found, sizeof found, "fit");
+        sp__struct_out(fit, &found, sizeof found, SP__FIRST_FIT, "fit");
     memcpy(&j->model->values[SP_MODEL_FORWARD_TOKEN_AS - 1], j->values, sizeof j->values);
 }
 

@@ -9,13 +9,10 @@
 #include "input/topology.h"
 
 #include <inttypes.h>
-#include <stddef.h>
 
 #include "base/abi.h"
+#include "base/first.h"
 #include "base/status.h"
-
-/* Size of sp_coordinates in its first release: stays when fields are appended. */
-#define SMALLEST (offsetof(sp_coordinates, cp) + sizeof(int32_t))
 
 const char *const sp__axis_names[SP__AXES] = { "tp", "cp", "dp", "pp" };
 
@@ -101,7 +98,7 @@ static sp_status give(const int32_t by_axis[SP__AXES], sp_coordinates *out)
     row.tp = by_axis[SP__TP];
     row.pp = by_axis[SP__PP];
     row.cp = by_axis[SP__CP];
-    return sp__struct_out(out, &row, sizeof row, SMALLEST, "out");
+    return sp__struct_out(out, &row, sizeof row, SP__FIRST_COORDINATES, "out");
 }
 
 sp_status sp_topology_degrees(const sp_topology *topology, sp_coordinates *out)
@@ -117,7 +114,7 @@ sp_status sp_topology_coordinates(const sp_topology *topology, int32_t rank, sp_
 
     if (topology == NULL)
         return sp__fail_null("topology");
-    SP_TRY(sp__struct_ready(out, SMALLEST, "out"));
+    SP_TRY(sp__struct_ready(out, SP__FIRST_COORDINATES, "out"));
     if (rank < 0 || rank >= topology->shape.size)
         return sp__fail(SP_ERR_RANGE, "rank: %" PRId32 " is outside 0 to %" PRId32, rank,
                         topology->shape.size - 1);
@@ -135,7 +132,7 @@ sp_status sp_topology_rank(const sp_topology *topology, const sp_coordinates *at
         return sp__fail_null("topology");
     if (rank == NULL)
         return sp__fail_null("rank");
-    SP_TRY(sp__struct_in(&known, sizeof known, SMALLEST, at, "at"));
+    SP_TRY(sp__struct_in(&known, sizeof known, SP__FIRST_COORDINATES, at, "at"));
     index[SP__DP] = known.dp;
     index[SP__TP] = known.tp;
     index[SP__PP] = known.pp;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/abi.h"
+#include "base/first.h"
 #include "base/status.h"
 #include "schedule/schedule.h"
 
@@ -91,7 +92,7 @@ sp_status sp_schedule_pack(const sp_schedule *s, int32_t rank, sp_pass pass, int
     v.tokens = v.cu_seqlens_q[x->count];
     v.padded_tokens = v.cu_seqlens_q_padded[x->count];
     v.pack_tokens = s->pack_tokens[pass][index];
-    return sp__struct_out(view, &v, sizeof v, sizeof v, "view");
+    return sp__struct_out(view, &v, sizeof v, SP__FIRST_PACK_VIEW, "view");
 }
 
 sp_status sp_schedule_pack_slices(const sp_schedule *s, int32_t replica, sp_pass pass,
@@ -113,7 +114,7 @@ sp_status sp_schedule_pack_slices(const sp_schedule *s, int32_t replica, sp_pass
     v.start = s->start[pass] + first;
     v.length = s->length[pass] + first;
     v.tokens = s->pack_tokens[pass][index];
-    return sp__struct_out(view, &v, sizeof v, sizeof v, "view");
+    return sp__struct_out(view, &v, sizeof v, SP__FIRST_SLICE_VIEW, "view");
 }
 
 sp_status sp_schedule_block(const sp_schedule *s, int32_t rank, const void **data, size_t *bytes)
@@ -142,7 +143,7 @@ sp_status sp_schedule_pipeline(const sp_schedule *s, sp_pipeline_view *view)
         return sp__fail_null("schedule");
     v.virtual_stages = s->flow.chunks;
     v.pipeline = s->flow.split ? SP_PIPELINE_ZERO_BUBBLE : SP_PIPELINE_1F1B;
-    return sp__struct_out(view, &v, sizeof v, sizeof v, "view");
+    return sp__struct_out(view, &v, sizeof v, SP__FIRST_PIPELINE_VIEW, "view");
 }
 
 /* Rank of the virtual stage at distance step from a rank's chunk, -1 past the ends. */
@@ -189,7 +190,7 @@ sp_status sp_schedule_op(const sp_schedule *s, int32_t rank, int32_t index, sp_o
     v.start_ps = s->timeline.start[at];
     v.end_ps = s->timeline.end[at];
     set_peers(s, rank, &v);
-    return sp__struct_out(view, &v, sizeof v, sizeof v, "view");
+    return sp__struct_out(view, &v, sizeof v, SP__FIRST_OP_VIEW, "view");
 }
 
 sp_status sp_schedule_stage(const sp_schedule *s, int32_t rank, sp_stage_view *view)
@@ -211,7 +212,7 @@ sp_status sp__timeline_stage(const sp__timeline *t, const sp__shape *shape, int3
     v.peak_bytes = r->peak_bytes;
     v.peak_live_tokens = r->peak_live_tokens;
     v.busy_ps = r->busy_ps;
-    return sp__struct_out(view, &v, sizeof v, sizeof v, "view");
+    return sp__struct_out(view, &v, sizeof v, SP__FIRST_STAGE_VIEW, "view");
 }
 
 int32_t sp_schedule_merge_count(const sp_schedule *s)
@@ -229,7 +230,7 @@ sp_status sp_schedule_merge(const sp_schedule *s, int32_t merge, sp_merge_view *
     v.sample = s->merge[merge].sample;
     v.first_replica = s->merge[merge].first;
     v.replicas = s->merge[merge].replicas;
-    return sp__struct_out(view, &v, sizeof v, sizeof v, "view");
+    return sp__struct_out(view, &v, sizeof v, SP__FIRST_MERGE_VIEW, "view");
 }
 
 const int64_t *sp_schedule_lengths(const sp_schedule *s)
@@ -241,5 +242,5 @@ sp_status sp_schedule_stats(const sp_schedule *s, sp_stats *stats)
 {
     if (s == NULL)
         return sp__fail_null("schedule");
-    return sp__struct_out(stats, &s->stats, sizeof s->stats, sizeof s->stats, "stats");
+    return sp__struct_out(stats, &s->stats, sizeof s->stats, SP__FIRST_STATS, "stats");
 }

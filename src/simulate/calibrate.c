@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/abi.h"
+#include "base/first.h"
 #include "base/status.h"
 #include "simulate/simulation.h"
 
@@ -249,7 +250,7 @@ static void set_outputs(const search *s, sp_device *device, double *error, sp_fi
     if (error != NULL)
         memcpy(error, s->error, (size_t)s->count * sizeof *error);
     if (fit != NULL)
-        sp__struct_out(fit, &found, sizeof found, sizeof found, "fit");
+        sp__struct_out(fit, &found, sizeof found, SP__FIRST_FIT, "fit");
 }
 
 sp_status sp_device_calibrate(sp_device *device, int32_t count,
@@ -263,7 +264,7 @@ sp_status sp_device_calibrate(sp_device *device, int32_t count,
 
     SP_TRY(check(device, count, schedules, models, measured_s, key_count, keys));
     if (fit != NULL)
-        SP_TRY(sp__struct_ready(fit, sizeof *fit, "fit"));
+        SP_TRY(sp__struct_ready(fit, SP__FIRST_FIT, "fit"));
     s.device = *device;
     status = run(&s, &device->alloc);
     if (status == SP_OK)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/abi.h"
+#include "base/first.h"
 #include "base/status.h"
 #include "simulate/simulation.h"
 
@@ -227,5 +228,5 @@ sp_status sp_simulation_device(const sp_simulation *s, int32_t rank, sp_device_v
                   v.communication_ps;
     v.peak_ps = peak_time(&w);
     add_finish(&w, &v);
-    return sp__struct_out(view, &v, sizeof v, sizeof v, "view");
+    return sp__struct_out(view, &v, sizeof v, SP__FIRST_DEVICE_VIEW, "view");
 }

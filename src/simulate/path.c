@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/abi.h"
+#include "base/first.h"
 #include "base/status.h"
 #include "simulate/simulation.h"
 
@@ -237,5 +238,5 @@ sp_status sp_simulation_path(const sp_simulation *s, int32_t index, sp_path_view
     v.transfer_ps = op->transfer;
     v.start_ps = s->timeline.start[at];
     v.end_ps = s->timeline.end[at];
-    return sp__struct_out(view, &v, sizeof v, sizeof v, "view");
+    return sp__struct_out(view, &v, sizeof v, SP__FIRST_PATH_VIEW, "view");
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/abi.h"
+#include "base/first.h"
 #include "base/status.h"
 #include "schedule/writer.h"
 
@@ -165,5 +166,5 @@ sp_status sp_simulation_stats(const sp_simulation *simulation, sp_stats *stats)
     if (simulation == NULL)
         return sp__fail_null("simulation");
     return sp__struct_out(stats, &simulation->stats, sizeof simulation->stats,
-                          sizeof simulation->stats, "stats");
+                          SP__FIRST_STATS, "stats");
 }
