@@ -62,7 +62,7 @@ lenient  = $(if $(WERROR),,@rm -f $(B)/werror)
 Q   := $(if $(V),,@)
 say  = $(if $(V),:,printf '  %-6s %s\n')
 
-.PHONY: all lib demo check check-full check-build check-run check-asan check-tsan threaded print-tests bench deps deps-check install uninstall \
+.PHONY: all lib demo check check-full check-abi check-build check-run check-asan check-tsan threaded print-tests bench deps deps-check install uninstall \
     docs clean force
 .DELETE_ON_ERROR:
 
@@ -148,7 +148,7 @@ deps:
 deps-check:
 	@sh tests/deps.sh required libcmocka-dev:cmocka.h \
 	    optional libjansson-dev:jansson.h g++:@g++ clang:@clang++ libglpk-dev:glpk.h libsimgrid-dev:simgrid/forward.h \
-	    libopenmpi-dev:@mpicc openmpi-bin:@mpirun pkgconf:@pkg-config cmake:@cmake doxygen:@doxygen chromium:@chromium
+	    libopenmpi-dev:@mpicc openmpi-bin:@mpirun pkgconf:@pkg-config cmake:@cmake doxygen:@doxygen chromium:@chromium abigail-tools:@abidiff
 
 # ---- the main job
 
@@ -174,7 +174,7 @@ ORACLE_simgrid := $(shell printf '\043if !__has_include(<simgrid/s4u.hpp>)\n\043
     $(CXX) -std=c++17 -x c++ -fsyntax-only - 2>/dev/null && echo 1)
 ORACLES := $(if $(ORACLE_glpk),oracle/test_glpk) $(if $(ORACLE_simgrid),oracle/test_simgrid)
 NO_ORACLES := $(filter-out $(ORACLES),oracle/test_glpk oracle/test_simgrid)
-SCRIPTS  := $(wildcard $(patsubst %,tests/%/*.sh,lint cli examples mpi install docs browser python property))
+SCRIPTS  := $(wildcard $(patsubst %,tests/%/*.sh,lint cli examples mpi install docs browser python property)) tests/abi/abi.sh
 # Programs of several processes, where Open MPI is; their script says when it is not.
 MPICC    ?= mpicc
 MPI      := $(if $(shell command -v $(MPICC)),$(patsubst tests/%.c,%,$(wildcard tests/mpi/*.c)) mpi/executor/executor)
@@ -236,6 +236,9 @@ check-run: check-build
 	@B=$(B) L=$(L) CC="$(CC)" CXX="$(CXX)" SLIMPACK=$(PROGRAM) TEST_WRAPPER="$(TEST_WRAPPER)" SANITIZE="$(LDFLAGS)" \
 	    NO_ORACLES="$(NO_ORACLES)" \
 	    sh tests/run.sh $(PROGRAMS:%=$(B)/tests/%) $(ORACLES:%=$(B)/tests/%) $(EXAMPLES:%=$(B)/%) $(SCRIPTS)
+
+check-abi: all
+	@B=$(B) L=$(L) CC="$(CC)" sh tests/run.sh tests/abi/abi.sh tests/lint/exports.sh tests/lint/header.sh
 
 check-full: check
 	@B=$(B) sh tests/mpi/executor.sh --full

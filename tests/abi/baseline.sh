@@ -23,5 +23,5 @@ awk '{ # comments go: they never hold code between them on a line
     if (line != "") print line
 }' include/slimpack.h >"$to/slimpack.h"
 sh tests/abi/constants.sh include >"$to/constants.txt"
-abidw --no-corpus-path --no-comp-dir-path --no-show-locs --exported-interfaces-only --type-id-style hash \
+abidw --no-corpus-path --no-comp-dir-path --exported-interfaces-only --type-id-style hash \
     --headers-dir include --drop-private-types "${L:-lib}/libslimpack.so" >"$to/slimpack.abi"
