@@ -11,6 +11,7 @@
 
 #include "json.h"
 #include "message.h"
+#include "progress.h"
 #include "session.h"
 #include "summary.h"
 #include "unit.h"
@@ -117,8 +118,12 @@ static int compare_session(const cli_options *o, cli_session *session)
 
     if (rows == NULL)
         return cli_fail_memory();
-    for (int32_t i = 0; i < count; i++)
+    cli_progress_begin("comparing", count);
+    for (int32_t i = 0; i < count; i++) {
+        cli_progress_at(i);
         run_policy(session, i, &rows[i]);
+    }
+    cli_progress_end();
     code = report(o, session, rows, count);
     free(rows);
     return code;

@@ -11,6 +11,7 @@
 #include "json.h"
 #include "message.h"
 #include "session.h"
+#include "steps.h"
 #include "summary.h"
 #include "unit.h"
 #include "verbs.h"
@@ -122,6 +123,8 @@ int cli_plan(const cli_options *options)
     cli_session session;
     int code = CLI_OK;
 
+    if (options->steps != CLI_NO_STEPS)
+        return cli_plan_steps(options);
     if (options->json != NULL)
         code = cli_json_available();
     if (code == CLI_OK)
