@@ -149,7 +149,7 @@ ORACLE_simgrid := $(shell printf '\043if !__has_include(<simgrid/s4u.hpp>)\n\043
     $(CXX) -std=c++17 -x c++ -fsyntax-only - 2>/dev/null && echo 1)
 ORACLES := $(if $(ORACLE_glpk),oracle/test_glpk) $(if $(ORACLE_simgrid),oracle/test_simgrid)
 NO_ORACLES := $(filter-out $(ORACLES),oracle/test_glpk oracle/test_simgrid)
-SCRIPTS  := $(wildcard tests/lint/*.sh tests/examples/*.sh tests/mpi/*.sh) tests/property/same_bytes.sh tests/cli/run.sh
+SCRIPTS  := $(wildcard tests/lint/*.sh tests/examples/*.sh tests/mpi/*.sh tests/cli/*.sh) tests/property/same_bytes.sh
 # Programs of several processes, where Open MPI is; their script says when it is not.
 MPICC    ?= mpicc
 MPI      := $(if $(shell command -v $(MPICC)),$(patsubst tests/%.c,%,$(wildcard tests/mpi/*.c)))
