@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "message.h"
+#include "progress.h"
 
 static int policy_count(void)
 {
@@ -41,8 +42,12 @@ int cli_comparison_run(cli_session *session, cli_comparison_row **rows, int *cou
 
     if (list == NULL)
         return cli_fail_memory();
-    for (int32_t i = 0; i < policies; i++)
+    cli_progress_begin("comparing", policies);
+    for (int32_t i = 0; i < policies; i++) {
+        cli_progress_at(i);
         run_policy(session, i, &list[i]);
+    }
+    cli_progress_end();
     *rows = list;
     *count = policies;
     return CLI_OK;

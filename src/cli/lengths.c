@@ -1,128 +1,122 @@
 /*
- * lengths.c - reads sample lengths: see lengths.h.
+ * lengths.c - lengths of a file as lists: see lengths.h.
  *
- * The file goes by in blocks and a line keeps its first bytes only, so that a
- * line of any size costs no memory; reading a line stops where it can no longer
- * be a length. Longer samples than int32 holds are refused here, where their line
- * is known: no plan could hold them.
+ * The formats give one length at a time; here they are skipped, gathered and held
+ * against what was asked for.
  */
 #include "lengths.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "input.h"
+#include "lengths_format.h"
 #include "message.h"
-#include "number.h"
+#include "progress.h"
 
-#define LINE_KEPT 48
 #define LONGEST INT32_MAX
 #define MOST_LENGTHS INT32_MAX
 
-/* The line being read, without comment and blanks around. */
-typedef struct line {
-    char text[LINE_KEPT];
-    size_t length; /* 0: blank */
-    int overlong;
-    int nul;
-} line;
-
-typedef struct reader {
-    cli_input input;
-    int64_t line_number;
-    int64_t seen; /* lengths so far, the skipped ones included */
-    size_t at, filled;
-    char block[65536];
-} reader;
-
-static int next_byte(reader *r)
+const char *cli_length_wrong(int64_t value)
 {
-    if (r->at == r->filled) {
-        r->at = 0;
-        r->filled = fread(r->block, 1, sizeof r->block, r->input.file);
-        if (r->filled == 0)
-            return EOF;
+    if (value < 1)
+        return "is below 1, the shortest length";
+    return value > LONGEST ? "is above 2147483647, the longest length" : NULL;
+}
+
+uint32_t cli_le32(const unsigned char *bytes)
+{
+    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+           (uint32_t)bytes[3] << 24;
+}
+
+uint64_t cli_le64(const unsigned char *bytes)
+{
+    return (uint64_t)cli_le32(bytes) | (uint64_t)cli_le32(bytes + 4) << 32;
+}
+
+/* An empty file is of no format, and that it is empty is all there is to say. */
+static int open_format(cli_lengths_reader *r)
+{
+    int is_empty = r->source.filled == 0;
+    int code = cli_source_check(&r->source);
+
+    if (code != CLI_OK)
+        return code;
+    r->format = cli_format_find(&r->source);
+    if (r->format == NULL)
+        return CLI_DATA;
+    if (r->field != NULL && r->format != &cli_format_jsonl && !is_empty)
+        return cli_fail(CLI_USAGE, "--field: %s holds %s, not JSON lines", r->source.input.name,
+                        r->format->name);
+    return r->format->open(r);
+}
+
+int cli_lengths_open(const char *path, const char *field, cli_lengths_reader **out)
+{
+    cli_lengths_reader *r = calloc(1, sizeof *r);
+    int code;
+
+    if (r == NULL)
+        return cli_fail_memory();
+    r->field = field;
+    code = cli_source_open(path, &r->source);
+    if (code != CLI_OK) {
+        free(r);
+        return code;
     }
-    return (unsigned char)r->block[r->at++];
+    code = open_format(r);
+    if (code == CLI_OK)
+        *out = r;
+    else
+        cli_lengths_close(r);
+    return code;
 }
 
-static int is_blank(int c)
+void cli_lengths_close(cli_lengths_reader *r)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r');
+    if (r == NULL)
+        return;
+    if (r->format != NULL)
+        r->format->close(r);
+    cli_source_close(&r->source);
+    free(r);
 }
 
-/* `position` counts from the line's first byte that is not blank. */
-static void keep_byte(line *l, size_t position, int c)
+/* A read that failed looks like the end of the file to a format that is read to it. */
+static int next(cli_lengths_reader *r, int64_t *value)
 {
-    if (position < LINE_KEPT) {
-        l->text[position] = (char)c;
-        l->length = position + 1;
-    } else {
-        l->overlong = 1;
-    }
+    int code;
+
+    *value = 0;
+    code = r->format->next(r, value);
+    if (code == CLI_OK && *value == 0)
+        code = cli_source_check(&r->source);
+    if (code == CLI_OK && *value > 0)
+        r->seen++;
+    if (r->watched)
+        cli_progress_at(cli_source_taken(&r->source));
+    return code;
 }
 
-/* Reads one line; 0 at the end of the file. */
-static int next_line(reader *r, line *l)
+int cli_lengths_skip(cli_lengths_reader *r, int64_t count)
 {
-    int c = next_byte(r);
-    int comment = 0;
-    size_t position = 0;
+    int64_t value = 1;
+    int code = CLI_OK;
 
-    memset(l, 0, sizeof *l);
-    if (c == EOF)
-        return 0;
-    r->line_number++;
-    for (; c != EOF && c != '\n' && !l->nul && !l->overlong; c = next_byte(r)) {
-        l->nul = c == '\0';
-        comment |= c == '#';
-        if (comment || (is_blank(c) && position == 0))
-            continue;
-        if (is_blank(c) && position < LINE_KEPT)
-            l->text[position] = (char)c;
-        else if (!is_blank(c))
-            keep_byte(l, position, c);
-        position++;
-    }
-    return 1;
+    while (count-- > 0 && code == CLI_OK && value > 0)
+        code = next(r, &value);
+    return code;
 }
 
-static int fail_line(const reader *r, const line *l, const char *what)
-{
-    return cli_fail(CLI_DATA, "%s:%" PRId64 ": '%s%s' %s", r->input.name, r->line_number,
-                    cli_show(l->text, l->length).text, l->overlong ? "..." : "", what);
-}
-
-/* The length on a line that is not blank. */
-static int parse_line(const reader *r, const line *l, int64_t *value)
-{
-    int kind;
-
-    if (l->nul)
-        return cli_fail(CLI_DATA, "%s:%" PRId64 ": the line holds a NUL byte", r->input.name,
-                        r->line_number);
-    kind = l->overlong ? CLI_NOT_A_NUMBER : cli_read_whole(l->text, l->length, value);
-    if (kind == CLI_NUMBER_SMALL || (kind == CLI_NUMBER && *value < 1))
-        return fail_line(r, l, "is below 1, the shortest length");
-    if (kind == CLI_NUMBER_LARGE || (kind == CLI_NUMBER && *value > LONGEST))
-        return fail_line(r, l, "is above 2147483647, the longest length");
-    if (kind == CLI_NUMBER_FRACTION)
-        return fail_line(r, l, "is not a whole number of tokens");
-    if (kind == CLI_NOT_A_NUMBER)
-        return fail_line(r, l, "is not a length, a whole number from 1 to 2147483647");
-    return CLI_OK;
-}
-
-static int append(const reader *r, cli_lengths *list, int64_t *capacity, int64_t value)
+static int append(const cli_lengths_reader *r, cli_lengths *list, int64_t value)
 {
     if (list->count == MOST_LENGTHS)
-        return cli_fail(CLI_DATA, "%s:%" PRId64 ": more than %d lengths; --batch takes a part",
-                        r->input.name, r->line_number, MOST_LENGTHS);
-    if (list->count == *capacity) {
-        int64_t larger = *capacity == 0 ? 1024 : *capacity * 2;
+        return cli_fail(CLI_DATA, "%s: more than %d lengths; --batch takes a part",
+                        r->source.input.name, MOST_LENGTHS);
+    if (list->count == list->capacity) {
+        int64_t larger = list->capacity == 0 ? 1024 : list->capacity * 2;
         int64_t *values;
 
         /* Below 2^32 entries: the product fits size_t wherever 2^35 bytes do. */
@@ -132,41 +126,39 @@ static int append(const reader *r, cli_lengths *list, int64_t *capacity, int64_t
         if (values == NULL)
             return cli_fail_memory();
         list->values = values;
-        *capacity = larger;
+        list->capacity = larger;
     }
     list->values[list->count++] = value;
     return CLI_OK;
 }
 
-static int read_lines(reader *r, int64_t skip, int64_t batch, cli_lengths *list)
+int cli_lengths_take(cli_lengths_reader *r, int64_t count, cli_lengths *list)
 {
-    int64_t capacity = 0;
-    line l;
-
-    while ((batch == 0 || list->count < batch) && next_line(r, &l)) {
+    list->count = 0;
+    while (count == 0 || list->count < count) {
         int64_t value = 0;
-        int code;
+        int code = next(r, &value);
 
-        if (l.length == 0 && !l.nul)
-            continue;
-        code = parse_line(r, &l, &value);
-        if (code == CLI_OK && r->seen++ >= skip)
-            code = append(r, list, &capacity, value);
+        if (code != CLI_OK || value == 0)
+            return code;
+        code = append(r, list, value);
         if (code != CLI_OK)
             return code;
     }
-    if (ferror(r->input.file))
-        return cli_fail(CLI_DATA, "%s: %s", r->input.name, strerror(errno));
     return CLI_OK;
 }
 
-/* Whether the file held what was asked for. */
-static int check_count(const reader *r, int64_t skip, int64_t batch, int64_t count)
+int64_t cli_lengths_seen(const cli_lengths_reader *r)
 {
-    const char *name = r->input.name;
+    return r->seen;
+}
+
+int cli_lengths_check(const cli_lengths_reader *r, int64_t skip, int64_t batch, int64_t count)
+{
+    const char *name = r->source.input.name;
 
     if (r->seen == 0)
-        return cli_fail(CLI_DATA, "%s: no lengths: the file is empty or holds comments only", name);
+        return cli_fail(CLI_DATA, "%s: no lengths: %s", name, r->format->empty);
     if (count < batch && skip > 0)
         return cli_fail(CLI_DATA,
                         "%s: --batch %" PRId64 " after --skip %" PRId64
@@ -182,22 +174,29 @@ static int check_count(const reader *r, int64_t skip, int64_t batch, int64_t cou
     return CLI_OK;
 }
 
-int cli_lengths_read(const char *path, int64_t skip, int64_t batch, cli_lengths *out)
+static int read_list(cli_lengths_reader *r, int64_t skip, int64_t batch, cli_lengths *list)
 {
-    cli_lengths list = { NULL, 0 };
-    reader *r = calloc(1, sizeof *r);
     int code;
 
-    if (r == NULL)
-        return cli_fail_memory();
-    code = cli_input_open(path, &r->input);
-    if (code == CLI_OK) {
-        code = read_lines(r, skip, batch, &list);
-        if (code == CLI_OK)
-            code = check_count(r, skip, batch, list.count);
-        cli_input_close(&r->input);
-    }
-    free(r);
+    r->watched = 1;
+    cli_progress_begin("reading", r->source.size);
+    code = cli_lengths_skip(r, skip);
+    if (code == CLI_OK)
+        code = cli_lengths_take(r, batch, list);
+    cli_progress_end();
+    return code == CLI_OK ? cli_lengths_check(r, skip, batch, list->count) : code;
+}
+
+int cli_lengths_read(const char *path, const char *field, int64_t skip, int64_t batch,
+                     cli_lengths *out)
+{
+    cli_lengths list = { NULL, 0, 0 };
+    cli_lengths_reader *r = NULL;
+    int code = cli_lengths_open(path, field, &r);
+
+    if (code == CLI_OK)
+        code = read_list(r, skip, batch, &list);
+    cli_lengths_close(r);
     if (code == CLI_OK)
         *out = list;
     else
@@ -208,6 +207,5 @@ int cli_lengths_read(const char *path, int64_t skip, int64_t batch, cli_lengths 
 void cli_lengths_free(cli_lengths *lengths)
 {
     free(lengths->values);
-    lengths->values = NULL;
-    lengths->count = 0;
+    memset(lengths, 0, sizeof *lengths);
 }

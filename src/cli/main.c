@@ -20,6 +20,7 @@
 #include "message.h"
 #include "options.h"
 #include "output.h"
+#include "progress.h"
 #include "verbs.h"
 
 typedef struct verb_row {
@@ -41,6 +42,8 @@ static const verb_row verbs[] = {
       cli_report },
     { "fit", CLI_FIT, "MEASUREMENTS.csv", "find a layer's costs from measured slices", cli_fit },
     { "generate", CLI_GENERATE, "", "draw sample lengths from a distribution", cli_generate },
+    { "lengths", CLI_LENGTHS, "DIR|FILE", "print lengths as text, of a file or of a tree's files",
+      cli_lengths_verb },
     { "params", CLI_PARAMS, "[planner|model|device]", "list all parameters and presets",
       cli_params },
 };
@@ -62,9 +65,10 @@ static void print_general_help(void)
     printf("slimpack - plans the steps of variable-length LLM training\n\n");
     print_usage(stdout);
     printf("\n"
-           "FILE holds one sample length a line, in tokens; # starts a comment, blank lines\n"
-           "are skipped, - is standard input. MEASUREMENTS.csv holds a slice a line:\n"
-           "start,length,forward_s,backward_s.\n"
+           "FILE holds sample lengths in tokens: text with one a line, where # starts a comment\n"
+           "and blank lines are skipped, a NumPy array (.npy), the index of a Megatron-LM\n"
+           "dataset (.idx) or JSON lines (--field NAME); its contents say which. - is standard\n"
+           "input. MEASUREMENTS.csv holds a slice a line: start,length,forward_s,backward_s.\n"
            "Exit status: 0 success, 1 data or infeasible, 2 usage.\n");
 }
 
@@ -77,7 +81,8 @@ static void print_verb_help(const verb_row *row)
 
 static void print_version(void)
 {
-    printf("slimpack %s\n", sp_version_string());
+    printf("slimpack %d.%d.%d\n", SP_VERSION_MAJOR, SP_VERSION_MINOR, SP_VERSION_PATCH);
+    printf("library: libslimpack %s\n", sp_version_string());
 #ifdef SP_HAVE_JANSSON
     printf("JSON: jansson %s\n", JANSSON_VERSION);
 #else
@@ -129,6 +134,7 @@ static int run_verb(const char *name, int argc, char **argv)
     code = cli_options_parse(row->verb, row->name, argc, argv, &options);
     if (code != CLI_OK)
         return code;
+    cli_progress_allow(options.quiet != 0);
     if (options.help)
         print_verb_help(row);
     else

@@ -8,14 +8,14 @@
  */
 #include "measurements.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "input.h"
 #include "message.h"
 #include "number.h"
+#include "progress.h"
+#include "source.h"
 
 #define LINE_KEPT 256
 #define FIELDS 4
@@ -25,7 +25,7 @@
 static const char *const names[FIELDS] = { "start", "length", "forward_s", "backward_s" };
 
 typedef struct reader {
-    cli_input input;
+    cli_source source;
     int64_t line_number;
     int64_t capacity;
     char text[LINE_KEPT]; /* the line without its comment */
@@ -38,13 +38,13 @@ static int next_line(reader *r)
 {
     size_t length = 0;
     int comment = 0;
-    int c = getc(r->input.file);
+    int c = cli_source_byte(&r->source);
 
     if (c == EOF)
         return 0;
     r->line_number++;
     r->overlong = r->nul = 0;
-    for (; c != EOF && c != '\n'; c = getc(r->input.file)) {
+    for (; c != EOF && c != '\n'; c = cli_source_byte(&r->source)) {
         r->nul |= c == '\0';
         comment |= c == '#';
         if (comment)
@@ -98,12 +98,12 @@ static int is_header(const reader *r)
 
 static int fail_line(const reader *r, const char *what)
 {
-    return cli_fail(CLI_DATA, "%s:%" PRId64 ": %s", r->input.name, r->line_number, what);
+    return cli_fail(CLI_DATA, "%s:%" PRId64 ": %s", r->source.input.name, r->line_number, what);
 }
 
 static int fail_field(const reader *r, int field, const char *what)
 {
-    return cli_fail(CLI_DATA, "%s:%" PRId64 ": %s: '%s' %s", r->input.name, r->line_number,
+    return cli_fail(CLI_DATA, "%s:%" PRId64 ": %s: '%s' %s", r->source.input.name, r->line_number,
                     names[field], cli_show_text(r->field[field]).text, what);
 }
 
@@ -208,7 +208,7 @@ static int take_line(reader *r, int *header)
     if (fields != FIELDS)
         return cli_fail(CLI_DATA,
                         "%s:%" PRId64 ": %d fields, not the 4 of start,length,forward_s,backward_s",
-                        r->input.name, r->line_number, fields);
+                        r->source.input.name, r->line_number, fields);
     if (!*header && r->out.count == 0 && is_header(r)) {
         *header = 1;
         return CLI_OK;
@@ -221,11 +221,13 @@ static int read_lines(reader *r)
     int header = 0;
     int code = CLI_OK;
 
-    while (code == CLI_OK && next_line(r))
+    cli_progress_begin("reading", r->source.size);
+    while (code == CLI_OK && next_line(r)) {
         code = take_line(r, &header);
-    if (code == CLI_OK && ferror(r->input.file))
-        return cli_fail(CLI_DATA, "%s: %s", r->input.name, strerror(errno));
-    return code;
+        cli_progress_at(cli_source_taken(&r->source));
+    }
+    cli_progress_end();
+    return code == CLI_OK ? cli_source_check(&r->source) : code;
 }
 
 int cli_measurements_read(const char *path, cli_measurements *out)
@@ -234,12 +236,12 @@ int cli_measurements_read(const char *path, cli_measurements *out)
     int code;
 
     memset(&r, 0, sizeof r);
-    code = cli_input_open(path, &r.input);
+    code = cli_source_open(path, &r.source);
     if (code != CLI_OK)
         return code;
-    r.out.name = r.input.name;
+    r.out.name = r.source.input.name;
     code = read_lines(&r);
-    cli_input_close(&r.input);
+    cli_source_close(&r.source);
     if (code == CLI_OK)
         *out = r.out;
     else

@@ -10,13 +10,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "progress.h"
+
+#define RED "\033[31m"
+#define PLAIN "\033[0m"
 #define LONGEST_NAME 63 /* longer names get no suggestion */
 
 int cli_fail(int code, const char *format, ...)
 {
     va_list arguments;
 
-    fputs("slimpack: ", stderr);
+    cli_progress_clear();
+    fputs(cli_has_colour(stderr) ? RED "slimpack: " PLAIN : "slimpack: ", stderr);
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);
     va_end(arguments);

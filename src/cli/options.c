@@ -16,14 +16,15 @@
 #include "number.h"
 
 #define BATCH_VERBS (CLI_PLAN | CLI_COMPARE)
+#define INPUT_VERBS (BATCH_VERBS | CLI_LENGTHS)
 #define JSON_VERBS (BATCH_VERBS | CLI_SIMULATE)
 #define COST_VERBS (JSON_VERBS | CLI_REPORT)
 #define MODEL_VERBS (COST_VERBS | CLI_FIT)
-#define ALL_VERBS (MODEL_VERBS | CLI_CHECK | CLI_GENERATE | CLI_PARAMS)
+#define ALL_VERBS (MODEL_VERBS | CLI_CHECK | CLI_GENERATE | CLI_PARAMS | CLI_LENGTHS)
 #define DEGREE_MOST INT32_MAX
 #define GB_PLACES 9 /* a GB is 10^9 bytes */
 
-enum option_kind { KIND_WHOLE, KIND_TEXT, KIND_FLAG, KIND_SETTING, KIND_MEMORY };
+enum option_kind { KIND_WHOLE, KIND_TEXT, KIND_FLAG, KIND_SETTING, KIND_MEMORY, KIND_STEPS };
 
 typedef struct option_row {
     const char *name;
@@ -39,10 +40,16 @@ typedef struct option_row {
 #define NO_FIELD 0
 
 static const option_row rows[] = {
-    { "--batch", "N", BATCH_VERBS, KIND_WHOLE, FIELD(batch), 1, INT32_MAX,
+    { "--batch", "N", INPUT_VERBS, KIND_WHOLE, FIELD(batch), 1, INT32_MAX,
       "take N lengths after the first --skip (default: all)" },
-    { "--skip", "N", BATCH_VERBS, KIND_WHOLE, FIELD(skip), 0, INT64_MAX,
+    { "--skip", "N", INPUT_VERBS, KIND_WHOLE, FIELD(skip), 0, INT64_MAX,
       "pass over the first N lengths (default 0)" },
+    { "--field", "NAME", INPUT_VERBS, KIND_TEXT, FIELD(field), 0, 0,
+      "field of JSON lines that holds or has the length; a.b is b within a" },
+    { "--steps", "K", CLI_PLAN, KIND_STEPS, FIELD(steps), 0, INT64_MAX,
+      "plan K batches of --batch lengths, one after the other; 0 or all: to the file's end" },
+    { "--bytes-per-token", "N", CLI_LENGTHS, KIND_WHOLE, FIELD(bytes_per_token), 1, 1048576,
+      "of a directory's files, to count their tokens by their sizes (default 4)" },
     { "--dp", "D", BATCH_VERBS, KIND_WHOLE, FIELD(dp), 1, DEGREE_MOST,
       "data-parallel degree (default 1)" },
     { "--tp", "T", BATCH_VERBS, KIND_WHOLE, FIELD(tp), 1, DEGREE_MOST,
@@ -159,6 +166,9 @@ static int store(const option_row *row, const char *text, cli_options *options)
     switch (row->kind) {
     case KIND_WHOLE:
         return cli_whole_in(row->name, text, row->minimum, row->maximum, (int64_t *)(void *)field);
+    case KIND_STEPS:
+        text = strcmp(text, "all") == 0 ? "0" : text;
+        return cli_whole_in(row->name, text, row->minimum, row->maximum, (int64_t *)(void *)field);
     case KIND_MEMORY:
         return read_memory(row, text, (int64_t *)(void *)field);
     case KIND_SETTING:
@@ -231,7 +241,8 @@ static int read_all(int argc, char **argv, cli_options *options)
 
 int cli_options_parse(int verb, const char *verb_name, int argc, char **argv, cli_options *out)
 {
-    cli_options options = { .verb = verb, .verb_name = verb_name, .seed = 1, .layers = 1 };
+    cli_options options = { .verb = verb, .verb_name = verb_name, .seed = 1, .layers = 1,
+                            .steps = CLI_NO_STEPS };
     int code;
 
     options.dp = options.tp = options.pp = options.cp = 1;
@@ -263,6 +274,6 @@ void cli_options_help(int verb)
             continue;
         snprintf(left, sizeof left, "%s%s%s", rows[i].name, rows[i].value != NULL ? " " : "",
                  rows[i].value != NULL ? rows[i].value : "");
-        printf("  %-18s %s\n", left, rows[i].help);
+        printf("  %-19s %s\n", left, rows[i].help);
     }
 }

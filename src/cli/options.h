@@ -20,14 +20,20 @@ enum cli_verb {
     CLI_GENERATE = 16,
     CLI_PARAMS = 32,
     CLI_FIT = 64,
-    CLI_REPORT = 128
+    CLI_REPORT = 128,
+    CLI_LENGTHS = 256
 };
+
+#define CLI_NO_STEPS (-1)
 
 typedef struct cli_options {
     const char *verb_name;
     int verb;               /* one bit of cli_verb */
     const char *argument;   /* the word that is no option, NULL when there is none */
     int64_t batch, skip;    /* batch 0: all */
+    int64_t steps;          /* 0: to the end of the file; CLI_NO_STEPS: not given */
+    int64_t bytes_per_token; /* 0: not given */
+    const char *field;      /* of JSON lines, NULL: not given */
     int64_t dp, tp, pp, cp;
     const char *model, *device, *policy; /* NULL: not given */
     const char *json;       /* NULL: no JSON */

@@ -12,6 +12,7 @@
 #include "message.h"
 #include "output.h"
 #include "session.h"
+#include "steps.h"
 #include "summary.h"
 #include "trace.h"
 #include "unit.h"
@@ -170,6 +171,8 @@ int cli_plan(const cli_options *options)
     if (cli_output_same(options->json, options->trace))
         return cli_fail(CLI_USAGE, "plan: --json and --trace are both '%s'",
                         cli_show_text(options->trace).text);
+    if (options->steps != CLI_NO_STEPS)
+        return cli_plan_steps(options);
     if (options->json != NULL)
         code = cli_json_available();
     if (code == CLI_OK)

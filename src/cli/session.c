@@ -11,7 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "lengths.h"
 #include "message.h"
 
 static int apply_setting(const cli_setting *setting, sp_status status)
@@ -133,22 +132,32 @@ static int open_planner(const cli_options *options, cli_session *session)
     return configure_planner(options, session->planner);
 }
 
-static int open_batch(const cli_options *options, cli_session *session)
+int cli_session_set_batch(cli_session *session, const cli_lengths *lengths)
 {
-    cli_lengths lengths;
     sp_status status;
-    int code = cli_lengths_read(options->argument, options->skip, options->batch, &lengths);
 
-    if (code != CLI_OK)
-        return code;
-    status = sp_batch_create(lengths.values, lengths.count, NULL, &session->batch);
-    cli_lengths_free(&lengths);
+    sp_batch_destroy(session->batch);
+    session->batch = NULL;
+    status = sp_batch_create(lengths->values, lengths->count, NULL, &session->batch);
     if (status != SP_OK)
         return cli_fail_library(CLI_DATA, status, session->input_name);
     return CLI_OK;
 }
 
-int cli_session_open(const cli_options *options, cli_session *out)
+static int open_batch(const cli_options *options, cli_session *session)
+{
+    cli_lengths lengths;
+    int code = cli_lengths_read(options->argument, options->field, options->skip,
+                                options->batch, &lengths);
+
+    if (code != CLI_OK)
+        return code;
+    code = cli_session_set_batch(session, &lengths);
+    cli_lengths_free(&lengths);
+    return code;
+}
+
+int cli_session_prepare(const cli_options *options, cli_session *out)
 {
     cli_session session;
     int code;
@@ -163,11 +172,21 @@ int cli_session_open(const cli_options *options, cli_session *out)
     if (code == CLI_OK)
         code = open_planner(options, &session);
     if (code == CLI_OK)
-        code = open_batch(options, &session);
-    if (code == CLI_OK)
         *out = session;
     else
         cli_session_close(&session);
+    return code;
+}
+
+int cli_session_open(const cli_options *options, cli_session *out)
+{
+    int code = cli_session_prepare(options, out);
+
+    if (code != CLI_OK)
+        return code;
+    code = open_batch(options, out);
+    if (code != CLI_OK)
+        cli_session_close(out);
     return code;
 }
 

@@ -7,6 +7,7 @@
 #ifndef SLIMPACK_CLI_SESSION_H
 #define SLIMPACK_CLI_SESSION_H
 
+#include "lengths.h"
 #include "options.h"
 #include "slimpack.h"
 
@@ -38,6 +39,13 @@ int cli_costs_open(const cli_options *options, const char *model, const char *de
 void cli_costs_close(cli_costs *costs);
 
 int cli_session_open(const cli_options *options, cli_session *out);
+
+/* All but the batch, for verbs that plan one after the other. */
+int cli_session_prepare(const cli_options *options, cli_session *out);
+
+/* Replaces the batch. */
+int cli_session_set_batch(cli_session *session, const cli_lengths *lengths);
+
 void cli_session_close(cli_session *session);
 
 /* Plans under a policy and measures the time; reports nothing. */

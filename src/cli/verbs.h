@@ -14,6 +14,7 @@ int cli_simulate(const cli_options *options);
 int cli_report(const cli_options *options);
 int cli_fit(const cli_options *options);
 int cli_generate(const cli_options *options);
+int cli_lengths_verb(const cli_options *options);
 int cli_params(const cli_options *options);
 
 #endif

@@ -19,7 +19,8 @@ works help_names_every_verb "simulate" --help
 works help_of_a_verb_lists_its_options "--memory-gb G" help plan
 works a_verb_takes_help "--memory-gb G" plan --help
 works version_is_printed "slimpack 1." --version
-for verb in plan compare check simulate report fit generate params; do
+holds version_of_the_library_is_printed grep -q '^library: libslimpack 1\.' out
+for verb in plan compare check simulate report fit generate lengths params; do
     works "help_of_${verb}_works" "usage: slimpack $verb" help $verb
 done
 run
