@@ -274,6 +274,6 @@ void cli_options_help(int verb)
             continue;
         snprintf(left, sizeof left, "%s%s%s", rows[i].name, rows[i].value != NULL ? " " : "",
                  rows[i].value != NULL ? rows[i].value : "");
-        printf("  %-19s %s\n", left, rows[i].help);
+        printf("  %-19s  %s\n", left, rows[i].help);
     }
 }

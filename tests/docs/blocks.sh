@@ -4,7 +4,8 @@
 # ```sh blocks of a page run one after the other in a folder of the page's own, with the
 # program on the path; a line that begins with make is only held to be a target.
 # ```c and ```cpp blocks are whole programs and are compiled and run; ```python blocks
-# run where python3 is. ```text is what something prints. There are no other fences.
+# run where python3 is. ```text is what something prints; ```console blocks, commands with
+# their answers, are those of docs/inputs.md. There are no other fences.
 set -u
 root=$(pwd)
 work=$(mktemp -d) || exit 1
@@ -44,6 +45,7 @@ run_block() {
     *.python) ! command -v python3 || [ -n "${SANITIZE:-}" ] ||
         SLIMPACK_LIBRARY=$root/${L:-lib}/libslimpack.so.1 PYTHONPATH=$root/src/python python3 "$1" ;;
     *.text) ;;
+    *.console) grep -q docs/inputs.md "$root/tests/cli/formats.sh" ;; # which runs them, answers and all
     *) echo "no rule for the block $1"; false ;;
     esac
 }
