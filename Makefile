@@ -3,6 +3,7 @@
 #   make            libraries into lib/, program into build/slimpack
 #   make demo       builds, and plans a generated batch
 #   make check      all tests; make check-full: more of them; make bench: all measurements
+#   make check-abi, make analyse: the ABI of 1.0; clang-tidy and cppcheck over src
 #   make check-asan, make check-tsan: the tests, or the threaded ones, under sanitizers
 #   make install    PREFIX=/usr/local DESTDIR= LIBDIR= INCLUDEDIR= BINDIR= MANDIR= DATADIR=
 #
@@ -43,7 +44,7 @@ SHARED  := $(L)/libslimpack.so.$(VERSION)
 PROGRAM := $(B)/slimpack
 
 WARN    := -Wall -Wextra -Wpedantic -Wshadow $(if $(WERROR),-Werror)
-LIB_WARN := -Wconversion
+LIB_WARN := -Wconversion -Wvla -Walloca -Wframe-larger-than=5120
 ALL_CFLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) -Isrc -Iinclude $(CPPFLAGS) $(CFLAGS)
 LIBS    := -lm -lpthread
 
@@ -62,7 +63,7 @@ lenient  = $(if $(WERROR),,@rm -f $(B)/werror)
 Q   := $(if $(V),,@)
 say  = $(if $(V),:,printf '  %-6s %s\n')
 
-.PHONY: all lib demo check check-full check-abi check-build check-run check-asan check-tsan threaded print-tests bench deps deps-check install uninstall \
+.PHONY: all lib demo check check-full check-abi analyse check-build check-run check-asan check-tsan threaded print-tests bench deps deps-check install uninstall \
     docs clean force
 .DELETE_ON_ERROR:
 
@@ -239,6 +240,10 @@ check-run: check-build
 
 check-abi: all
 	@B=$(B) L=$(L) CC="$(CC)" sh tests/run.sh tests/abi/abi.sh tests/lint/exports.sh tests/lint/header.sh
+
+# clang-tidy and cppcheck over src; minutes, so no part of check.
+analyse:
+	@JANSSON_CFLAGS="$(JANSSON_CFLAGS)" sh tests/analyse.sh
 
 check-full: check
 	@B=$(B) sh tests/mpi/executor.sh --full

@@ -19,6 +19,7 @@ typedef struct sp__heap {
 
 static inline int sp__heap_less(const sp__heap *h, int32_t a, int32_t b)
 {
+    /* cppcheck-suppress arrayIndexThenCheck; a < b breaks ties, it is no bound */
     return h->key[a] < h->key[b] || (h->key[a] == h->key[b] && a < b);
 }
 

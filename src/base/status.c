@@ -9,6 +9,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#undef sp__fail
+#undef sp__fail_memory
+#undef sp__fail_null
+
 static _Thread_local char last_message[512];
 
 sp_status sp__fail(sp_status status, const char *format, ...)
@@ -16,6 +20,7 @@ sp_status sp__fail(sp_status status, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start did it */
     vsnprintf(last_message, sizeof last_message, format, arguments);
     va_end(arguments);
     return status;

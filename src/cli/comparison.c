@@ -38,7 +38,7 @@ static void run_policy(cli_session *session, int32_t policy, cli_comparison_row 
 int cli_comparison_run(cli_session *session, cli_comparison_row **rows, int *count)
 {
     int policies = policy_count();
-    cli_comparison_row *list = calloc((size_t)policies, sizeof *list);
+    cli_comparison_row *list = calloc((size_t)policies + 1, sizeof *list);
 
     if (list == NULL)
         return cli_fail_memory();

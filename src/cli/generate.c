@@ -150,7 +150,7 @@ static int64_t draw(const distribution *d, cli_random *random)
 /* Stops early when nobody takes the lengths; main reports it. */
 int cli_generate(const cli_options *options)
 {
-    distribution d;
+    distribution d = { 0 };
     cli_random random;
     int code;
 

@@ -6,6 +6,11 @@
  */
 #include "message.h"
 
+#undef cli_fail
+#undef cli_fail_library
+#undef cli_fail_memory
+#undef cli_fail_unknown
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

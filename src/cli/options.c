@@ -194,7 +194,7 @@ static int read_option(int argc, char **argv, int *at, cli_options *options)
     int code = find_row(word, equals != NULL ? (size_t)(equals - word) : strlen(word), options,
                         &row);
 
-    if (code != CLI_OK)
+    if (row == NULL)
         return code;
     if (row->value == NULL && text != NULL)
         return cli_fail(CLI_USAGE, "%s takes no value", row->name);
@@ -203,7 +203,7 @@ static int read_option(int argc, char **argv, int *at, cli_options *options)
             return cli_fail(CLI_USAGE, "%s: its value %s is missing", row->name, row->value);
         text = argv[(*at)++];
     }
-    return store(row, text, options);
+    return store(row, text != NULL ? text : "", options);
 }
 
 static int read_argument(const char *word, cli_options *options)

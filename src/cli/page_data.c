@@ -71,7 +71,7 @@ static void put_packs(encoder *e, int32_t dp, sp_pass pass)
 
         sp_schedule_pack_slices(e->step->schedule, dp, pass, pack, &v);
         cli_pack(e->out, (uint64_t)v.count);
-        cli_pack(e->out, (uint64_t)(v.merge + 1));
+        cli_pack(e->out, (uint64_t)((int64_t)v.merge + 1));
         if (v.merge >= 0)
             cli_pack(e->out, (uint64_t)cli_step_tokens(e->step, dp, pass, pack));
         for (int32_t i = 0; i < v.count; i++)

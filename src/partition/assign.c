@@ -123,10 +123,8 @@ static sp_status merge_heavy(attempt *a, int64_t threshold, sp__arena *arena)
 
 static sp_status place_rest(attempt *a, sp__arena *arena)
 {
-    sp__heap heap;
+    sp__heap heap = { .key = a->load, .count = a->options->replicas };
 
-    heap.key = a->load;
-    heap.count = a->options->replicas;
     SP_TAKE(arena, heap.order, heap.count);
     SP_TAKE(arena, heap.where, heap.count);
     sp__heap_build(&heap);
@@ -309,7 +307,7 @@ static sp_status search_exactly(attempt *a, sp__arena *arena, sp__assignment *ou
 {
     sp__exact_problem problem;
     sp__exact_result result;
-    sp__exact_place *place;
+    sp__exact_place *place = NULL;
 
     out->bound = a->fair;
     out->nodes = 0;

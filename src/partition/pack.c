@@ -217,7 +217,7 @@ sp_status sp__pack_lane(const sp__packing *p, int32_t replica, sp__draft *draft,
     const sp__assignment *a = p->assignment;
     int64_t most = (int64_t)a->first[replica + 1] - a->first[replica] + p->shares.packs[0] +
                    p->shares.packs[1];
-    pass_cursor cursor[2];
+    pass_cursor cursor[2] = { { 0 }, { 0 } };
 
     for (int32_t g = 0; g < a->merges; g++)
         if (replica >= a->merge[g].first && replica < a->merge[g].first + a->merge[g].replicas)

@@ -239,7 +239,7 @@ static int32_t count_profiles(const contest *c)
 
 static sp_status try_shape(contest *c, int64_t packs, const profile *p)
 {
-    finalist now;
+    finalist now = { .time = 0 };
     int32_t at = FINALISTS;
 
     shape_of(c->step, c->bounds, packs, p, &now.shape);

@@ -237,7 +237,7 @@ sp_status sp__stats_fill(const sp__sim *sim, const sp__timeline *t, const int64_
     const sp__draft *d = sim->draft;
     int64_t held = 0, even = 0;
     sp_stats s = SP_STATS_INIT;
-    sp__totals totals;
+    sp__totals totals = { 0 };
 
     SP_TRY(sp__batch_totals(&sim->rates->attention, lengths, samples, &totals));
     SP_TRY(sp__ideal(sim->rates, &totals, d->lanes * d->cp, &s.ideal_ps));

@@ -187,7 +187,7 @@ static void put_ops(sp__sink *k, sp__lane_writer *w, int64_t stage)
         int64_t *expected = sp__walk_time(&w->walk, w->s->packs, pass, sp__op_pack(t->op[i]));
         int64_t time = t->end[i] - t->start[i];
 
-        sp__put(k, (uint64_t)(sp__op_chunk(t->op[i]) * 3 + pass));
+        sp__put(k, (uint64_t)sp__op_chunk(t->op[i]) * 3 + (uint64_t)pass);
         sp__put_signed(k, t->start[i] - before);
         sp__put_signed(k, time - *expected);
         *expected = time;
