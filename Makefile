@@ -63,7 +63,7 @@ lenient  = $(if $(WERROR),,@rm -f $(B)/werror)
 Q   := $(if $(V),,@)
 say  = $(if $(V),:,printf '  %-6s %s\n')
 
-.PHONY: all lib demo check check-full check-abi analyse check-build check-run check-asan check-tsan threaded print-tests bench deps deps-check install uninstall \
+.PHONY: all lib demo check check-full check-abi analyse coverage measured check-build check-run check-asan check-tsan threaded print-tests bench deps deps-check install uninstall \
     docs clean force
 .DELETE_ON_ERROR:
 
@@ -262,6 +262,19 @@ check-tsan:
 	@$(MAKE) --no-print-directory deps-check
 	@$(MAKE) --no-print-directory B=build/tsan WERROR=1 CFLAGS="-O1 -g -fsanitize=thread" \
 	    LDFLAGS="-fsanitize=thread" threaded
+
+# Lines of src that unit and property tests run, the program's apart; needs lcov.
+coverage:
+	@$(MAKE) --no-print-directory B=build/coverage CFLAGS="-O0 -g --coverage -fprofile-update=atomic" \
+	    LDFLAGS=--coverage MPI= measured
+	@lcov --quiet --capture --directory build/coverage/src --output-file build/coverage/all.info 2>/dev/null
+	@lcov --quiet --extract build/coverage/all.info '*/src/*' --output-file build/coverage/src.info
+	@lcov --quiet --remove build/coverage/src.info '*/src/cli/*' --output-file build/coverage/lib.info
+	@lcov --list build/coverage/lib.info 2>/dev/null | grep -E '%' | sort -t'|' -k2 -n
+	@lcov --summary build/coverage/lib.info 2>&1 | grep lines
+
+measured: $(PROGRAMS:%=$(B)/tests/%)
+	@SLIMPACK_CASES=500 sh tests/run.sh $(PROGRAMS:%=$(B)/tests/%) | tail -n 1
 
 threaded: $(THREADED:%=$(B)/tests/%)
 	@sh tests/run.sh $(THREADED:%=$(B)/tests/%)

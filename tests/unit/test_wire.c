@@ -145,6 +145,28 @@ static void shards_that_follow_no_rule_are_written_out(void **state)
     sp_topology_destroy(topology);
 }
 
+static void a_flagged_pack_stays_flagged(void **state)
+{
+    const plan_input input = { .topology = "dp=2 cp=2",
+                               .set = { { SP_PLANNER_MAX_PACK_TOKENS, 20 },
+                                        { SP_PLANNER_SLICING, 0 },
+                                        { SP_PLANNER_OVERSIZE, SP_OVERSIZE_ALONE },
+                                        { SP_PLANNER_PAD_MULTIPLE, 8 } },
+                               LENGTHS(70, 5, 5) };
+    planned p = plan_it(&input);
+    int flagged = 0;
+    char why[400];
+
+    (void)state;
+    for (int32_t dp = 0; dp < 2; dp++)
+        for (int32_t k = 0; k < p.stats.forward_packs; k++)
+            flagged += (pack_of(&p, dp, 0, SP_FORWARD, k).flags & SP_PACK_OVERSIZE) != 0;
+    assert_true(flagged > 0);
+    if (round_trip_check(p.schedule, p.topology, 1, why, sizeof why) != 0)
+        fail_msg("%s", why);
+    planned_free(&p);
+}
+
 static void arguments_are_checked(void **state)
 {
     sp_schedule *out = NULL;
@@ -448,6 +470,7 @@ int main(void)
         cmocka_unit_test(plans_of_random_cases_survive_the_trip),
         cmocka_unit_test(plans_from_parts_survive_the_trip),
         cmocka_unit_test(shards_that_follow_no_rule_are_written_out),
+        cmocka_unit_test(a_flagged_pack_stays_flagged),
         cmocka_unit_test(arguments_are_checked),
         cmocka_unit_test(a_part_says_what_it_lacks),
         cmocka_unit_test(truncated_bytes_are_refused),
