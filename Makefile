@@ -3,7 +3,7 @@
 #   make            libraries into lib/, program into build/slimpack
 #   make demo       builds, and plans a generated batch
 #   make check      all tests; make check-full: more of them; make bench: all measurements
-#   make check-abi, make analyse: the ABI of 1.0; clang-tidy and cppcheck over src
+#   make check-abi, check-oom, analyse: the ABI of 1.0; failing allocations; clang-tidy and cppcheck
 #   make check-asan, make check-tsan: the tests, or the threaded ones, under sanitizers
 #   make install    PREFIX=/usr/local DESTDIR= LIBDIR= INCLUDEDIR= BINDIR= MANDIR= DATADIR=
 #
@@ -63,7 +63,7 @@ lenient  = $(if $(WERROR),,@rm -f $(B)/werror)
 Q   := $(if $(V),,@)
 say  = $(if $(V),:,printf '  %-6s %s\n')
 
-.PHONY: all lib demo check check-full check-abi analyse coverage measured check-build check-run check-asan check-tsan threaded print-tests bench deps deps-check install uninstall \
+.PHONY: all lib demo check check-full check-abi check-oom analyse coverage measured check-build check-run check-asan check-tsan threaded print-tests bench deps deps-check install uninstall \
     docs clean force
 .DELETE_ON_ERROR:
 
@@ -175,7 +175,7 @@ ORACLE_simgrid := $(shell printf '\043if !__has_include(<simgrid/s4u.hpp>)\n\043
     $(CXX) -std=c++17 -x c++ -fsyntax-only - 2>/dev/null && echo 1)
 ORACLES := $(if $(ORACLE_glpk),oracle/test_glpk) $(if $(ORACLE_simgrid),oracle/test_simgrid)
 NO_ORACLES := $(filter-out $(ORACLES),oracle/test_glpk oracle/test_simgrid)
-SCRIPTS  := $(wildcard $(patsubst %,tests/%/*.sh,lint cli examples mpi install docs browser python property)) tests/abi/abi.sh
+SCRIPTS  := $(wildcard $(patsubst %,tests/%/*.sh,lint cli examples mpi install docs browser python property oom)) tests/abi/abi.sh
 # Programs of several processes, where Open MPI is; their script says when it is not.
 MPICC    ?= mpicc
 MPI      := $(if $(shell command -v $(MPICC)),$(patsubst tests/%.c,%,$(wildcard tests/mpi/*.c)) mpi/executor/executor)
@@ -240,6 +240,13 @@ check-run: check-build
 
 check-abi: all
 	@B=$(B) L=$(L) CC="$(CC)" sh tests/run.sh tests/abi/abi.sh tests/lint/exports.sh tests/lint/header.sh
+
+# Every allocation fails in turn: in a session of all public functions, in each handle's
+# own tests, and in each verb of the program.
+OOM := $(patsubst tests/%.c,%,$(shell grep -lE 'failing_alloc_init' tests/unit/*.c))
+
+check-oom: all $(OOM:%=$(B)/tests/%)
+	@B=$(B) L=$(L) CC="$(CC)" SLIMPACK=$(PROGRAM) sh tests/run.sh $(OOM:%=$(B)/tests/%) tests/oom/program.sh
 
 # clang-tidy and cppcheck over src; minutes, so no part of check.
 analyse:

@@ -39,9 +39,12 @@ static int parse_source(source *from, json_t **root)
 {
     const char *name = from->input.name;
     json_error_t error;
-    json_t *parsed = json_load_callback(read_block, from, JSON_REJECT_DUPLICATES, &error);
+    json_t *parsed;
     int code = CLI_OK;
 
+    cli_json_parse_begins();
+    parsed = json_load_callback(read_block, from, JSON_REJECT_DUPLICATES, &error);
+    cli_json_parse_ends();
     if (ferror(from->input.file))
         code = cli_fail(CLI_DATA, "%s: %s", name, strerror(errno));
     else if (from->nul)

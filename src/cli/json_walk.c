@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 void cli_walk_enter(cli_walk *walk, const char *key)
 {
@@ -160,3 +161,22 @@ int cli_walk_size(const cli_walk *walk, const json_t *array, int64_t size, const
 typedef int cli_json_walk_needs_jansson; /* C wants something here */
 
 #endif
+
+static void *allocate_or_end(size_t size)
+{
+    void *memory = malloc(size);
+
+    if (memory == NULL)
+        exit(cli_fail_memory());
+    return memory;
+}
+
+void cli_json_parse_begins(void)
+{
+    json_set_alloc_funcs(allocate_or_end, free);
+}
+
+void cli_json_parse_ends(void)
+{
+    json_set_alloc_funcs(malloc, free);
+}

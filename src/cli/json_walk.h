@@ -52,4 +52,10 @@ int cli_walk_element_int(cli_walk *walk, json_t *array, size_t index, int64_t mi
 /* Holds an array's size against what it must be. */
 int cli_walk_size(const cli_walk *walk, const json_t *array, int64_t size, const char *what);
 
+/* Around each call that parses: jansson 2.14 frees twice when memory runs out in the
+ * middle of a document. Between the two an allocation that fails ends the program, with
+ * the message and the code that it would have had; nothing is open then but the input. */
+void cli_json_parse_begins(void);
+void cli_json_parse_ends(void);
+
 #endif

@@ -9,6 +9,7 @@
 #include "lengths_format.h"
 
 #include "json.h"
+#include "json_walk.h"
 #include "message.h"
 
 #ifdef SP_HAVE_JANSSON
@@ -115,16 +116,16 @@ static int parse_line(const cli_lengths_reader *r, json_t **object)
     /* jansson would end there. */
     if (memchr(l->text, '\0', l->length) != NULL)
         return fail_line(r, "the line holds a NUL byte");
+    cli_json_parse_begins();
     *object = json_loadb(l->text, l->length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL |
                          JSON_DECODE_ANY, &error);
+    cli_json_parse_ends();
     if (*object != NULL && json_is_object(*object))
         return CLI_OK;
     if (*object != NULL) {
         json_decref(*object);
         return fail_line(r, "the line is JSON, but not an object");
     }
-    if (json_error_code(&error) == json_error_out_of_memory)
-        return cli_fail_memory();
     snprintf(what, sizeof what, "not JSON: %s", cli_show_text(error.text).text);
     return fail_line(r, what);
 }
