@@ -44,7 +44,7 @@ SHARED  := $(L)/libslimpack.so.$(VERSION)
 PROGRAM := $(B)/slimpack
 
 WARN    := -Wall -Wextra -Wpedantic -Wshadow $(if $(WERROR),-Werror)
-LIB_WARN := -Wconversion -Wvla -Walloca $(if $(findstring sanitize,$(CFLAGS)),,-Wframe-larger-than=5120)
+LIB_WARN := -Wconversion -Wvla -Walloca $(if $(findstring sanitize,$(CFLAGS)),,-Wframe-larger-than=17408)
 ALL_CFLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) -Isrc -Iinclude $(CPPFLAGS) $(CFLAGS)
 LIBS    := -lm -lpthread
 

@@ -17,7 +17,8 @@ env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make --no-print-directory B="$work" docs
     [ "$(grep -vc '^  SITE' "$work/log")" = 0 ]
 say $? site_is_built_without_a_warning || cat "$work/log"
 missing=
-for page in why start concepts integration parameters cli inputs plan_format report simulator architecture changelog contributing; do
+for page in why start concepts integration parameters cli inputs plan_format report simulator architecture field_cases \
+    changelog contributing; do
     [ -e "$work/docs/html/md_docs_$page.html" ] || missing="$missing $page"
 done
 for image in $(grep -oh 'src="pictures/[^"]*"' "$work"/docs/html/*.html | sed 's/src="//; s/"//'); do

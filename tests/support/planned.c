@@ -13,23 +13,34 @@ static int64_t setting(const plan_input *in, int32_t key, int64_t other)
     return other;
 }
 
+static void open_inputs(planned *p, const plan_input *in)
+{
+    assert_int_equal(sp_topology_parse(in->topology, &p->topology), SP_OK);
+    assert_int_equal(sp_model_create(in->model != NULL ? in->model : "llama2-7b", NULL, &p->model),
+                     SP_OK);
+    assert_int_equal(sp_device_create(in->device != NULL ? in->device : "ideal", NULL, &p->device),
+                     SP_OK);
+    for (int i = 0; i < PLANNED_SETTINGS && in->set_model[i].key != 0; i++)
+        assert_int_equal(sp_model_set(p->model, in->set_model[i].key, in->set_model[i].value),
+                         SP_OK);
+    for (int i = 0; i < PLANNED_SETTINGS && in->set_device[i].key != 0; i++)
+        assert_int_equal(sp_device_set(p->device, in->set_device[i].key, in->set_device[i].value),
+                         SP_OK);
+    assert_int_equal(sp_batch_create(in->lengths, in->count, NULL, &p->batch), SP_OK);
+}
+
 planned try_to_plan(const plan_input *in)
 {
     planned p = { .stats = SP_STATS_INIT };
     sp_schedule *const untouched = (sp_schedule *)(void *)&p;
     sp_schedule *schedule = untouched;
-    sp_model *model;
-    sp_device *device;
 
-    assert_int_equal(sp_topology_parse(in->topology, &p.topology), SP_OK);
-    assert_int_equal(sp_model_create(in->model != NULL ? in->model : "llama2-7b", NULL, &model),
-                     SP_OK);
-    assert_int_equal(sp_device_create(in->device != NULL ? in->device : "ideal", NULL, &device),
-                     SP_OK);
-    assert_int_equal(sp_planner_create(p.topology, model, device, NULL, &p.planner), SP_OK);
+    open_inputs(&p, in);
+    p.status = sp_planner_create(p.topology, p.model, p.device, NULL, &p.planner);
+    if (p.status != SP_OK)
+        return p;
     for (int i = 0; i < PLANNED_SETTINGS && in->set[i].key != 0; i++)
         assert_int_equal(sp_planner_set(p.planner, in->set[i].key, in->set[i].value), SP_OK);
-    assert_int_equal(sp_batch_create(in->lengths, in->count, NULL, &p.batch), SP_OK);
     p.status = sp_plan_batch(p.planner, p.batch, &schedule);
     if (p.status == SP_OK) {
         p.schedule = schedule;
@@ -37,8 +48,6 @@ planned try_to_plan(const plan_input *in)
     } else {
         assert_ptr_equal(schedule, untouched);
     }
-    sp_device_destroy(device);
-    sp_model_destroy(model);
     return p;
 }
 
@@ -53,6 +62,8 @@ static void judge(const planned *p, const plan_input *in)
     limits.max_packs = setting(in, SP_PLANNER_MAX_PACKS, 256);
     limits.max_pack_samples = setting(in, SP_PLANNER_MAX_PACK_SAMPLES, 0);
     limits.pack_group = setting(in, SP_PLANNER_PACK_GROUP, 1);
+    limits.exact_packs[SP_FORWARD] = setting(in, SP_PLANNER_FORWARD_PACKS, 0);
+    limits.exact_packs[SP_BACKWARD] = setting(in, SP_PLANNER_BACKWARD_PACKS, 0);
     limits.whole_samples = setting(in, SP_PLANNER_SLICING, 1) == 0;
     limits.keep_order = (int)setting(in, SP_PLANNER_KEEP_ORDER, 0);
     limits.planned = 1;
@@ -77,6 +88,8 @@ void planned_free(planned *p)
     sp_schedule_destroy(p->schedule);
     sp_batch_destroy(p->batch);
     sp_planner_destroy(p->planner);
+    sp_device_destroy(p->device);
+    sp_model_destroy(p->model);
     sp_topology_destroy(p->topology);
     memset(p, 0, sizeof *p);
 }

@@ -12,15 +12,20 @@
 
 enum { PLANNED_SETTINGS = 6 };
 
-/* What to plan. device NULL is "ideal", model NULL "llama2-7b". */
+typedef struct plan_setting {
+    int32_t key;
+    int64_t value;
+} plan_setting;
+
+/* What to plan. device NULL is "ideal", model NULL "llama2-7b". Settings end with the
+ * first key 0. */
 typedef struct plan_input {
     const char *topology;
     const char *device;
     const char *model;
-    struct {
-        int32_t key;
-        int64_t value;
-    } set[PLANNED_SETTINGS]; /* up to the first key 0 */
+    plan_setting set[PLANNED_SETTINGS];
+    plan_setting set_model[PLANNED_SETTINGS];
+    plan_setting set_device[PLANNED_SETTINGS];
     int64_t count;
     const int64_t *lengths;
 } plan_input;
@@ -28,11 +33,13 @@ typedef struct plan_input {
 /* What came out. */
 typedef struct planned {
     sp_topology *topology;
-    sp_planner *planner;
+    sp_model *model;
+    sp_device *device;
+    sp_planner *planner; /* NULL where making it failed */
     sp_batch *batch;
     sp_schedule *schedule;
     sp_stats stats;
-    sp_status status; /* of sp_plan_batch() */
+    sp_status status; /* of sp_planner_create(), then of sp_plan_batch() */
 } planned;
 
 #define LENGTHS(...)                                                             \

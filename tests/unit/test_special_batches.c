@@ -2,8 +2,6 @@
  * test_special_batches.c - batches at the edges: one giant, all equal, one a replica,
  * merges of all and side by side, degrees that divide nothing.
  */
-#include <string.h>
-
 #include "../support/planned.h"
 
 static void one_sample_of_a_million_tokens_is_shared_by_all_replicas(void **state)
@@ -55,18 +53,6 @@ static void two_merges_stand_side_by_side(void **state)
     (void)state;
     assert_true(p.stats.merges >= 2);
     assert_true(p.stats.imbalance_dp_ppm < 50000);
-    planned_free(&p);
-}
-
-static void a_degree_may_be_no_power_of_two(void **state)
-{
-    const plan_input in = { .topology = "dp=3 cp=2", LENGTHS(100000, 30) };
-    planned p = plan_it(&in);
-    sp_merge_view merge = SP_MERGE_VIEW_INIT;
-
-    (void)state;
-    assert_int_equal(sp_schedule_merge(p.schedule, 0, &merge), SP_OK);
-    assert_int_equal(merge.replicas, 3);
     planned_free(&p);
 }
 
@@ -128,37 +114,6 @@ static void more_stages_than_layers_are_refused_with_both_numbers(void **state)
     sp_device_destroy(device);
 }
 
-/* D7, D2: totals are 64-bit; a sample that int32 offsets cannot hold is refused. */
-static void lengths_beyond_int32_offsets_are_refused_by_name(void **state)
-{
-    const plan_input large = { .topology = "dp=2", LENGTHS(190485, 1048580) };
-    const plan_input in = { .topology = "dp=2", LENGTHS(5, INT64_C(2147483648)) };
-    planned p = plan_it(&large);
-
-    (void)state;
-    planned_free(&p);
-    p = try_to_plan(&in);
-    assert_int_equal(p.status, SP_ERR_OVERFLOW);
-    assert_string_equal(sp_error_message(), "lengths[1]: 2147483648 tokens are above 2147483647, "
-                                            "the most that int32 cu_seqlens hold");
-    planned_free(&p);
-}
-
-static void a_total_beyond_int32_is_planned(void **state)
-{
-    int64_t lengths[3000];
-    const plan_input in = { .topology = "dp=8 tp=8 pp=4", .count = 3000, .lengths = lengths };
-    planned p;
-
-    (void)state;
-    for (int i = 0; i < 3000; i++)
-        lengths[i] = 1048576;
-    p = try_to_plan(&in);
-    assert_int_equal(p.status, SP_OK);
-    assert_int_equal(p.stats.tokens, INT64_C(3145728000));
-    planned_free(&p);
-}
-
 /* Tokens of samples that are open on stage 0 at most, plus 2 * pp packs. */
 static void the_first_stage_does_not_run_far_ahead(void **state)
 {
@@ -191,13 +146,10 @@ int main(void)
         cmocka_unit_test(equal_samples_are_balanced_exactly),
         cmocka_unit_test(one_sample_a_replica_is_planned),
         cmocka_unit_test(two_merges_stand_side_by_side),
-        cmocka_unit_test(a_degree_may_be_no_power_of_two),
         cmocka_unit_test(three_context_ranks_take_one_two_and_seven_tokens),
         cmocka_unit_test(degrees_that_divide_nothing_work),
         cmocka_unit_test(a_single_device_has_ratio_one),
         cmocka_unit_test(more_stages_than_layers_are_refused_with_both_numbers),
-        cmocka_unit_test(lengths_beyond_int32_offsets_are_refused_by_name),
-        cmocka_unit_test(a_total_beyond_int32_is_planned),
         cmocka_unit_test(the_first_stage_does_not_run_far_ahead),
     };
 
