@@ -4,7 +4,7 @@
 #   make demo       builds, and plans a generated batch
 #   make check      all tests; make bench: all measurements
 #   make check-asan, make check-tsan: the tests, or the threaded ones, under sanitizers
-#   make install    PREFIX=/usr/local DESTDIR= LIBDIR= INCLUDEDIR= BINDIR=
+#   make install    PREFIX=/usr/local DESTDIR= LIBDIR= INCLUDEDIR= BINDIR= PYTHON=python3 PYTHONDIR=
 #
 # V=1 shows commands, WERROR=1 makes warnings errors, B=dir builds elsewhere,
 # libraries included: make B=build-asan CFLAGS='-g -fsanitize=address'.
@@ -15,6 +15,9 @@ PREFIX  ?= /usr/local
 LIBDIR  ?= $(PREFIX)/lib
 BINDIR  ?= $(PREFIX)/bin
 INCLUDEDIR ?= $(PREFIX)/include
+PYTHON  ?= python3
+# The folder below PREFIX where that python looks for packages of its own accord.
+PYTHONDIR ?= $(shell $(or $(PYTHON),false) src/python/where.py '$(PREFIX)' 2>/dev/null)
 
 # ---- what is built from what
 
@@ -57,7 +60,7 @@ lenient  = $(if $(WERROR),,@rm -f $(B)/werror)
 Q   := $(if $(V),,@)
 say  = $(if $(V),:,printf '  %-6s %s\n')
 
-.PHONY: all lib demo check check-build check-run check-asan check-tsan threaded threaded print-tests bench deps deps-check install uninstall \
+.PHONY: all lib demo check check-build check-run check-asan check-tsan threaded print-tests bench deps deps-check install install-python uninstall \
     docs clean force
 .DELETE_ON_ERROR:
 
@@ -149,7 +152,8 @@ ORACLE_simgrid := $(shell printf '\043if !__has_include(<simgrid/s4u.hpp>)\n\043
     $(CXX) -std=c++17 -x c++ -fsyntax-only - 2>/dev/null && echo 1)
 ORACLES := $(if $(ORACLE_glpk),oracle/test_glpk) $(if $(ORACLE_simgrid),oracle/test_simgrid)
 NO_ORACLES := $(filter-out $(ORACLES),oracle/test_glpk oracle/test_simgrid)
-SCRIPTS  := $(wildcard tests/lint/*.sh tests/examples/*.sh tests/mpi/*.sh) tests/property/same_bytes.sh tests/cli/run.sh
+SCRIPTS  := $(wildcard tests/lint/*.sh tests/examples/*.sh tests/mpi/*.sh tests/python/*.sh) tests/property/same_bytes.sh \
+    tests/cli/run.sh
 # Programs of several processes, where Open MPI is; their script says when it is not.
 MPICC    ?= mpicc
 MPI      := $(if $(shell command -v $(MPICC)),$(patsubst tests/%.c,%,$(wildcard tests/mpi/*.c)))
@@ -203,7 +207,7 @@ check:
 	@$(MAKE) --no-print-directory WERROR=1 check-run
 
 check-run: check-build
-	@B=$(B) L=$(L) CC="$(CC)" CXX="$(CXX)" SLIMPACK=$(PROGRAM) TEST_WRAPPER="$(TEST_WRAPPER)" SANITIZE="$(LDFLAGS)" \
+	@B=$(B) L=$(L) CC="$(CC)" CXX="$(CXX)" PYTHON="$(PYTHON)" SLIMPACK=$(PROGRAM) TEST_WRAPPER="$(TEST_WRAPPER)" SANITIZE="$(LDFLAGS)" \
 	    NO_ORACLES="$(NO_ORACLES)" \
 	    sh tests/run.sh $(PROGRAMS:%=$(B)/tests/%) $(ORACLES:%=$(B)/tests/%) $(EXAMPLES:%=$(B)/%) $(SCRIPTS)
 
@@ -239,7 +243,9 @@ bench: all $(BENCH) $(MPI:%=$(B)/tests/%)
 
 # ---- installed files
 
-install: all
+PYTHON_SRC := $(wildcard src/python/slimpack/*.py src/python/slimpack/py.typed)
+
+install: all install-python
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(BINDIR)
 	install -m 644 include/slimpack.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(ARCHIVE) $(DESTDIR)$(LIBDIR)
@@ -250,7 +256,16 @@ install: all
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
 	    -e 's|@VERSION@|$(VERSION)|' pkgconfig/slimpack.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/slimpack.pc
 
+# The folder is asked for once: make's own word for it would ask at every use.
+install-python:
+	@dir="$(PYTHONDIR)"; if [ -n "$$dir" ]; then \
+	    echo "install -m 644 $(PYTHON_SRC) $(DESTDIR)$$dir/slimpack" && \
+	    install -d "$(DESTDIR)$$dir/slimpack" && install -m 644 $(PYTHON_SRC) "$(DESTDIR)$$dir/slimpack"; \
+	else echo "no python3: its package is not installed"; fi
+
 uninstall:
+	@dir="$(PYTHONDIR)"; if [ -n "$$dir" ]; then \
+	    echo "rm -rf $(DESTDIR)$$dir/slimpack" && rm -rf "$(DESTDIR)$$dir/slimpack"; fi
 	rm -f $(DESTDIR)$(INCLUDEDIR)/slimpack.h $(DESTDIR)$(LIBDIR)/libslimpack.a \
 	    $(DESTDIR)$(LIBDIR)/libslimpack.so $(DESTDIR)$(LIBDIR)/libslimpack.so.$(MAJOR) \
 	    $(DESTDIR)$(LIBDIR)/libslimpack.so.$(VERSION) \

@@ -3,7 +3,7 @@
 set -u
 bad=0
 names=$(make -s --no-print-directory print-tests)
-for file in tests/unit/*.c tests/property/test_*.c tests/oracle/test_*.c* tests/lint/*.sh tests/cli/run.sh tests/property/*.sh tests/mpi/*.c tests/mpi/*.sh tests/examples/*.sh docs/examples/*.c; do
+for file in tests/unit/*.c tests/property/test_*.c tests/oracle/test_*.c* tests/lint/*.sh tests/cli/run.sh tests/property/*.sh tests/mpi/*.c tests/mpi/*.sh tests/examples/*.sh tests/python/*.sh docs/examples/*.c; do
     [ -e "$file" ] || continue
     base=$(basename "${file%.c*}")
     echo "$names" | grep -qE "(^|[ /])$base( |$)" || { echo "$file: make check does not run it"; bad=1; }
