@@ -5,7 +5,7 @@
 #   make check      all tests; make check-full: more of them; make bench: all measurements
 #   make check-abi, check-oom, analyse: the ABI of 1.0; failing allocations; clang-tidy and cppcheck
 #   make check-asan, make check-tsan: the tests, or the threaded ones, under sanitizers
-#   make install    PREFIX=/usr/local DESTDIR= LIBDIR= INCLUDEDIR= BINDIR= MANDIR= DATADIR=
+#   make install    PREFIX=/usr/local DESTDIR= LIBDIR= INCLUDEDIR= BINDIR= MANDIR= DATADIR= PYTHON=python3 PYTHONDIR=
 #
 # V=1 shows commands, WERROR=1 makes warnings errors, B=dir builds elsewhere,
 # libraries included: make B=build-asan CFLAGS='-g -fsanitize=address'.
@@ -16,6 +16,9 @@ PREFIX  ?= /usr/local
 LIBDIR  ?= $(PREFIX)/lib
 BINDIR  ?= $(PREFIX)/bin
 INCLUDEDIR ?= $(PREFIX)/include
+PYTHON  ?= python3
+# The folder below PREFIX where that python looks for packages of its own accord.
+PYTHONDIR ?= $(shell $(or $(PYTHON),false) src/python/where.py '$(PREFIX)' 2>/dev/null)
 
 # ---- what is built from what
 
@@ -63,7 +66,7 @@ lenient  = $(if $(WERROR),,@rm -f $(B)/werror)
 Q   := $(if $(V),,@)
 say  = $(if $(V),:,printf '  %-6s %s\n')
 
-.PHONY: all lib demo check check-full check-abi check-oom analyse coverage measured check-valgrind check-build check-run check-asan check-tsan threaded print-tests bench deps deps-check install uninstall \
+.PHONY: all lib demo check check-full check-abi check-oom analyse coverage measured check-valgrind check-build check-run check-asan check-tsan threaded print-tests bench deps deps-check install install-python uninstall \
     docs clean force
 .DELETE_ON_ERROR:
 
@@ -234,7 +237,7 @@ check:
 	@$(MAKE) --no-print-directory WERROR=1 check-run
 
 check-run: check-build
-	@B=$(B) L=$(L) CC="$(CC)" CXX="$(CXX)" SLIMPACK=$(PROGRAM) TEST_WRAPPER="$(TEST_WRAPPER)" SANITIZE="$(LDFLAGS)" \
+	@B=$(B) L=$(L) CC="$(CC)" CXX="$(CXX)" PYTHON="$(PYTHON)" SLIMPACK=$(PROGRAM) TEST_WRAPPER="$(TEST_WRAPPER)" SANITIZE="$(LDFLAGS)" \
 	    NO_ORACLES="$(NO_ORACLES)" \
 	    sh tests/run.sh $(PROGRAMS:%=$(B)/tests/%) $(ORACLES:%=$(B)/tests/%) $(EXAMPLES:%=$(B)/%) $(SCRIPTS)
 
@@ -324,7 +327,9 @@ INSTALLED := $(INCLUDEDIR)/slimpack.h $(LIBDIR)/libslimpack.a $(LIBDIR)/libslimp
     $(CMAKEDIR)/slimpackConfig.cmake $(CMAKEDIR)/slimpackConfigVersion.cmake $(BINDIR)/slimpack \
     $(MANDIR)/man1/slimpack.1 $(BASHDIR)/slimpack $(ZSHDIR)/_slimpack
 
-install: all $(MANUAL)
+PYTHON_SRC := $(wildcard src/python/slimpack/*.py src/python/slimpack/py.typed)
+
+install: all install-python $(MANUAL)
 	install -d $(sort $(dir $(addprefix $(DESTDIR),$(INSTALLED))))
 	install -m 644 include/slimpack.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(ARCHIVE) $(DESTDIR)$(LIBDIR)
@@ -339,9 +344,18 @@ install: all $(MANUAL)
 	install -m 644 src/cli/completion/slimpack.bash $(DESTDIR)$(BASHDIR)/slimpack
 	install -m 644 src/cli/completion/_slimpack $(DESTDIR)$(ZSHDIR)
 
+# The folder is asked for once: make's own word for it would ask at every use.
+install-python:
+	@dir="$(PYTHONDIR)"; if [ -n "$$dir" ]; then \
+	    echo "install -m 644 $(PYTHON_SRC) $(DESTDIR)$$dir/slimpack" && \
+	    install -d "$(DESTDIR)$$dir/slimpack" && install -m 644 $(PYTHON_SRC) "$(DESTDIR)$$dir/slimpack"; \
+	else echo "no python3: its package is not installed"; fi
+
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
 	-rmdir $(DESTDIR)$(CMAKEDIR) 2>/dev/null
+	@dir="$(PYTHONDIR)"; if [ -n "$$dir" ]; then \
+	    echo "rm -rf $(DESTDIR)$$dir/slimpack" && rm -rf "$(DESTDIR)$$dir/slimpack"; fi
 
 docs:
 	@command -v doxygen >/dev/null || { echo "make docs: install the package doxygen"; exit 1; }

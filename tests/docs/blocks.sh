@@ -4,7 +4,7 @@
 # ```sh blocks of a page run one after the other in a folder of the page's own, with the
 # program on the path; a line that begins with make is only held to be a target.
 # ```c and ```cpp blocks are whole programs and are compiled and run; ```python blocks
-# run where python3 is. ```text is what something prints; ```console blocks, commands with
+# of a page are one program, and run where python3 is. ```text is what something prints; ```console blocks, commands with
 # their answers, are those of docs/inputs.md. There are no other fences.
 set -u
 root=$(pwd)
@@ -42,8 +42,8 @@ run_block() {
         -lpthread ${SANITIZE:-} -o block && ./block ;;
     *.cpp) ! command -v g++ || { g++ -std=c++17 -Wall -Wextra -Werror -I"$root/include" "$1" \
         "$root/${L:-lib}/libslimpack.a" -lm -lpthread ${SANITIZE:-} -o block && ./block; } ;;
-    *.python) ! command -v python3 || [ -n "${SANITIZE:-}" ] ||
-        SLIMPACK_LIBRARY=$root/${L:-lib}/libslimpack.so.1 PYTHONPATH=$root/src/python python3 "$1" ;;
+    *.python) cat "$1" >>all.py && { ! command -v python3 || [ -n "${SANITIZE:-}" ] ||
+        SLIMPACK_LIBRARY=$root/${L:-lib}/libslimpack.so.1 PYTHONPATH=$root/src/python python3 all.py; } ;;
     *.text) ;;
     *.console) grep -q docs/inputs.md "$root/tests/cli/formats.sh" ;; # which runs them, answers and all
     *) echo "no rule for the block $1"; false ;;

@@ -87,6 +87,8 @@ plant header_notices_what_is_not_cxx header 'header_alone_cxx17_.*' \
 
 plant orphans_notices_a_test_that_is_not_run orphans every_test_file_is_run \
     "sed -i 's,wildcard tests/unit/[*].c,wildcard tests/unit/test_abi.c,' Makefile"
+plant orphans_notices_a_script_of_python_that_is_not_run orphans every_test_file_is_run \
+    "sed -i 's,tests/python/[*].sh,,' Makefile"
 plant orphans_notices_a_property_that_is_not_run orphans every_test_file_is_run \
     "sed -i 's,wildcard tests/property/test_[*].c,wildcard tests/property/test_checker.c,' Makefile"
 
@@ -111,6 +113,8 @@ plant sources_notices_a_long_line sources files_and_lines_of_readable_size \
     "printf '/* %0100d */\n' 0 >>src/plan/taper.c"
 plant sources_notices_a_long_file sources files_and_lines_of_readable_size \
     "yes '' | head -n 500 >>src/plan/taper.c"
+plant sources_notices_a_long_line_of_python sources files_and_lines_of_readable_size \
+    "printf '# %0100d\n' 0 >>src/python/slimpack/planner.py"
 plant sources_notices_a_floor_without_files sources no_floating_point_where_plans_are_shaped \
     "rm src/slice/*"
 

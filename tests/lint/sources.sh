@@ -47,8 +47,8 @@ forbid() {
     fi
 }
 
-# Every folder of src but the program's.
-library=$(ls src | grep -vx cli)
+# Every folder of src but the program's and the Python package's.
+library=$(ls src | grep -vxE 'cli|python')
 
 # Measured times are floating point: cost/fit*.[ch] and simulate/calibrate.c turn them
 # into the integers of a model or device, once, before any plan.
@@ -62,7 +62,7 @@ forbid no_output '\b(v?f?printf|v?dprintf|f?puts|f?putc|putchar|perror|fwrite) *
 forbid no_exit_environment_locale_or_time \
     '\b(abort|exit|_Exit|quick_exit|assert|(secure_)?getenv|setenv|environ|setlocale|localeconv|signal|qsort|s?rand|time|clock|clock_gettime) *\(' \
     none $library
-unfinished=$(grep -rnE 'TODO|FIXME|XXX' src include tests docs README.md --include='*.[ch]' --include='*.md')
+unfinished=$(grep -rnE 'TODO|FIXME|XXX' src include tests docs README.md --include='*.[ch]' --include='*.md' --include='*.py')
 if [ -z "$unfinished" ]; then
     echo '[       OK ] no_unfinished_work'
 else
@@ -71,8 +71,8 @@ else
     failed=1
 fi
 
-long=$(find src include tests -name '*.[ch]' -exec awk 'length > 100 { print FILENAME ":" FNR ": " length " columns" }' {} \;)
-sizes=$(find src -name '*.[ch]' -exec wc -l {} \; | awk '$1 > 500 { print $2 ": " $1 " lines" }')
+long=$(find src include tests docs \( -name '*.[ch]' -a ! -path 'docs/*' -o -name '*.py' \) -exec awk 'length > 100 { print FILENAME ":" FNR ": " length " columns" }' {} \;)
+sizes=$(find src docs \( -name '*.[ch]' -o -name '*.py' \) -exec wc -l {} \; | awk '$1 > 500 { print $2 ": " $1 " lines" }')
 if [ -z "$long$sizes" ]; then
     echo '[       OK ] files_and_lines_of_readable_size'
 else
