@@ -44,7 +44,8 @@ class Chromium:
     def __enter__(self):
         targets = self.call('Target.getTargets')['targetInfos']
         target = [t for t in targets if t['type'] == 'page'][0]['targetId']
-        self.session = self.call('Target.attachToTarget', targetId=target, flatten=True)['sessionId']
+        attached = self.call('Target.attachToTarget', targetId=target, flatten=True)
+        self.session = attached['sessionId']
         for domain in ('Page', 'Runtime', 'Network', 'Log'):
             self.call(domain + '.enable')
         return self
@@ -156,7 +157,8 @@ class Chromium:
     def key(self, key, modifiers=0):
         text = {'text': key} if len(key) == 1 else {'text': '\r'} if key == 'Enter' else {}
         self.call('Input.dispatchKeyEvent', type='keyDown', key=key, code=key,
-                  windowsVirtualKeyCode={'Tab': 9, 'Enter': 13}.get(key, 0), modifiers=modifiers, **text)
+                  windowsVirtualKeyCode={'Tab': 9, 'Enter': 13}.get(key, 0),
+                  modifiers=modifiers, **text)
         self.call('Input.dispatchKeyEvent', type='keyUp', key=key, code=key, modifiers=modifiers)
         self.settle()
 

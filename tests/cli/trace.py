@@ -138,7 +138,8 @@ def main():
         trace = json.load(file, parse_float=Decimal)
     with open(sys.argv[2]) as file:
         plan = json.load(file)
-    if trace.get('displayTimeUnit') not in ('ms', 'ns') or not isinstance(trace['traceEvents'], list):
+    if trace.get('displayTimeUnit') not in ('ms', 'ns') or \
+            not isinstance(trace['traceEvents'], list):
         fail('no object with traceEvents and displayTimeUnit')
     phases = by_phase(trace['traceEvents'])
     lists = threads(phases['X'])

@@ -96,7 +96,8 @@ class Layout(unittest.TestCase):
 
     def test_functions_have_the_headers_signatures(self):
         declared = re.findall(r"^SP_API (.*?)\b(sp_\w+)\((.*?)\);", header(), flags=re.S | re.M)
-        kinds = {"sp_status": "i", "size_t": "z", "int32_t": "i", "sp_pass": "i", "int64_t": "l", "uint64_t": "u"}
+        kinds = {"sp_status": "i", "int32_t": "i", "sp_pass": "i", "int64_t": "l", "uint64_t": "u"}
+        kinds["size_t"] = "z"
 
         def letter(c):
             if "*" in c:

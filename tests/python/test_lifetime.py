@@ -44,6 +44,8 @@ class Lifetime(unittest.TestCase):
             thing.close()
             self.assertTrue(thing.closed)
             for name in public(thing):
+                if name == "decode":  # makes a schedule, needs none
+                    continue
                 with self.subTest(name=f"{type(thing).__name__}.{name}"):
                     with self.assertRaises(slimpack.Error) as caught:
                         found = getattr(thing, name)
