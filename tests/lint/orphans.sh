@@ -7,6 +7,7 @@ for file in tests/unit/*.c tests/property/test_*.c tests/oracle/test_*.c* tests/
     case $file in tests/bench/* | tests/support/* | tests/abi/baseline.sh | tests/abi/constants.sh) continue ;; esac
     [ -e "$file" ] || continue
     base=$(basename "${file%.c*}")
+    case $file in *.sh) base=$file ;; esac
     echo "$names" | grep -qE "(^|[ /])$base( |$)" || { echo "$file: make check does not run it"; bad=1; }
 done
 [ $bad = 0 ] && echo '[       OK ] every_test_file_is_run' && exit 0
