@@ -384,6 +384,10 @@ sed 's/"model":"llama2-7b"/"model":"my-model"/' p.json >own.json
 fails simulation_of_an_unknown_model_says_so 1 "--model is not given" simulate own.json
 works simulation_of_an_unknown_model_takes_another "my-model" simulate own.json --model llama2-7b
 
+# What a file claims of its times is its own business; a ratio past int64 stops there.
+sed 's/"makespan_ps":[0-9]*/"makespan_ps":9223372036854775807/; s/"ideal_ps":[0-9]*/"ideal_ps":1/' p.json >odd.json
+works simulation_shows_the_largest_ratio "9223372036854.7754" simulate odd.json
+
 works simulation_says_where_time_goes "critical path" simulate h.json
 works simulation_says_where_memory_goes "activations" simulate h.json
 works simulation_says_what_would_help "linear layers" simulate h.json
