@@ -182,7 +182,8 @@ static void put_head(tracer *t)
     fputs(",\"device\":", t->file);
     cli_put_text(t->file, s->device);
     fprintf(t->file, ",\"topology\":\"dp=%" PRId32 " tp=%" PRId32 " pp=%" PRId32 " cp=%" PRId32
-            "\"},\n\"traceEvents\":[\n", s->degrees.dp, s->degrees.tp, s->degrees.pp, s->degrees.cp);
+            "\"},\n\"traceEvents\":[\n", s->degrees.dp, s->degrees.tp, s->degrees.pp,
+            s->degrees.cp);
 }
 
 int cli_trace_write(FILE *file, const cli_step *step)
