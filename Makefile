@@ -5,6 +5,7 @@
 #   make check      all tests; make check-full: more of them; make bench: all measurements
 #   make check-abi, check-oom, analyse: the ABI of 1.0; failing allocations; clang-tidy and cppcheck
 #   make check-asan, make check-tsan: the tests, or the threaded ones, under sanitizers
+#   make fuzz       FUZZ_RUNS=20000 FUZZ_SECONDS=20: random inputs to what reads inputs, under sanitizers
 #   make install    PREFIX=/usr/local DESTDIR= LIBDIR= INCLUDEDIR= BINDIR= MANDIR= DATADIR= PYTHON=python3 PYTHONDIR=
 #
 # V=1 shows commands, WERROR=1 makes warnings errors, B=dir builds elsewhere,
@@ -67,7 +68,7 @@ Q   := $(if $(V),,@)
 say  = $(if $(V),:,printf '  %-6s %s\n')
 
 .PHONY: all lib demo check check-full check-abi check-oom analyse coverage measured check-valgrind check-build check-run check-asan check-tsan threaded print-tests bench deps deps-check install install-python uninstall \
-    docs clean force
+    fuzz fuzz-run fuzz-seeds docs clean force
 .DELETE_ON_ERROR:
 
 all: lib $(PROGRAM)
@@ -170,6 +171,7 @@ UNIT     := $(patsubst tests/%.c,%,$(wildcard tests/unit/*.c))
 PROPERTY := $(patsubst tests/%.c,%,$(wildcard tests/property/test_*.c))
 EXAMPLES := $(patsubst docs/examples/%.c,examples/%,$(wildcard docs/examples/*.c))
 PROGRAMS := $(UNIT) $(PROPERTY)
+FUZZ     := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
 # Oracles are libraries that judge ours from outside; a test without its own is skipped.
 has = $(shell printf '%s' '$(2)' | $(CC) -x c - $(1) -o /dev/null 2>/dev/null && echo 1)
@@ -194,6 +196,22 @@ $(PROGRAMS:%=$(B)/tests/%): $(B)/tests/%: tests/%.c $(SUPPORT) $(ARCHIVE)
 	@mkdir -p $(@D)
 	@$(say) TEST $<
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP $< $(SUPPORT) $(ARCHIVE) -lcmocka $(LIBS) $(LDFLAGS) -o $@
+
+# Fuzz targets: check drives them over their seeds, fuzz by libFuzzer. Some see the
+# program's readers, and one the digests that the library computes.
+FUZZ_DRIVER := tests/fuzz/replay.c
+FUZZ_CLI := $(filter-out %/main.o,$(CLI_OBJ)) $(PAGE_OBJ)
+
+$(FUZZ:%=$(B)/tests/%) $(B)/tests/fuzz/seeds: $(B)/tests/fuzz/%: tests/fuzz/%.c tests/fuzz/replay.c \
+    $(wildcard tests/fuzz/*.h tests/support/*.h) \
+    $(SUPPORT) $(FUZZ_CLI) $(ARCHIVE) $(B)/jansson-$(HAVE_JANSSON)
+	@mkdir -p $(@D)
+	@$(say) FUZZ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(JANSSON_CFLAGS) $< $(FUZZ_DRIVER) $(FUZZ_LINK) $(SUPPORT) $(FUZZ_CLI) \
+	    $(ARCHIVE) $(JANSSON_LIBS) -lcmocka $(LIBS) $(LDFLAGS) -o $@
+
+$(B)/tests/fuzz/fuzz_decode: FUZZ_LINK := -Wl,--wrap=sp_schedule_digest
+$(B)/tests/fuzz/seeds: FUZZ_DRIVER :=
 
 # Examples see what a user sees: the public header and the library.
 $(EXAMPLES:%=$(B)/%): $(B)/examples/%: docs/examples/%.c $(ARCHIVE)
@@ -226,9 +244,9 @@ $(B)/tests/mpi/executor/executor: $(wildcard tests/mpi/executor/*.c tests/mpi/ex
 
 # What check runs, for the lint that looks for files it does not.
 print-tests:
-	@echo $(PROGRAMS) $(ORACLES) $(NO_ORACLES) $(EXAMPLES) $(SCRIPTS) $(patsubst tests/%.c,%,$(wildcard tests/mpi/*.c))
+	@echo $(PROGRAMS) $(FUZZ) $(ORACLES) $(NO_ORACLES) $(EXAMPLES) $(SCRIPTS) $(patsubst tests/%.c,%,$(wildcard tests/mpi/*.c))
 
-check-build: all $(PROGRAMS:%=$(B)/tests/%) $(ORACLES:%=$(B)/tests/%) $(MPI:%=$(B)/tests/%) \
+check-build: all $(PROGRAMS:%=$(B)/tests/%) $(FUZZ:%=$(B)/tests/%) $(B)/tests/fuzz/seeds $(ORACLES:%=$(B)/tests/%) $(MPI:%=$(B)/tests/%) \
     $(EXAMPLES:%=$(B)/%)
 
 # Which oracles there are is asked anew once their packages are installed.
@@ -239,7 +257,7 @@ check:
 check-run: check-build
 	@B=$(B) L=$(L) CC="$(CC)" CXX="$(CXX)" PYTHON="$(PYTHON)" SLIMPACK=$(PROGRAM) TEST_WRAPPER="$(TEST_WRAPPER)" SANITIZE="$(LDFLAGS)" \
 	    NO_ORACLES="$(NO_ORACLES)" \
-	    sh tests/run.sh $(PROGRAMS:%=$(B)/tests/%) $(ORACLES:%=$(B)/tests/%) $(EXAMPLES:%=$(B)/%) $(SCRIPTS)
+	    sh tests/run.sh $(PROGRAMS:%=$(B)/tests/%) $(FUZZ:%=$(B)/tests/%) $(ORACLES:%=$(B)/tests/%) $(EXAMPLES:%=$(B)/%) $(SCRIPTS)
 
 check-abi: all
 	@B=$(B) L=$(L) CC="$(CC)" sh tests/run.sh tests/abi/abi.sh tests/lint/exports.sh tests/lint/header.sh
@@ -296,6 +314,35 @@ measured: $(PROGRAMS:%=$(B)/tests/%)
 
 threaded: $(THREADED:%=$(B)/tests/%)
 	@sh tests/run.sh $(THREADED:%=$(B)/tests/%)
+
+# ---- fuzzing: clang's, where it is, built apart
+
+FUZZ_CC   ?= clang
+FUZZ_RUNS ?= 20000
+FUZZ_SECONDS ?= 20
+FUZZ_FLAGS ?=
+FUZZ_SANITIZE := address,undefined,float-cast-overflow
+fuzz_ready = $(shell echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+    $(FUZZ_CC) -x c - -fsanitize=fuzzer,$(FUZZ_SANITIZE) -o /dev/null 2>/dev/null && echo 1)
+
+# Every comparison of what searches is traced in vain, and takes two thirds of the time.
+$(filter $(foreach f,plan partition simulate slice exact cost,$(B)/src/$(f)/%),$(LIB_OBJ)): ALL_CFLAGS += $(FUZZ_SEARCH)
+
+fuzz:
+	@sh tests/deps.sh required libcmocka-dev:cmocka.h
+	@if [ -z "$(fuzz_ready)" ]; then \
+	    echo "skipped: make fuzz needs $(FUZZ_CC) and its runtime (packages clang and libclang-rt-dev)"; else \
+	    $(MAKE) --no-print-directory B=build/fuzz CC=$(FUZZ_CC) FUZZ_DRIVER=-fsanitize=fuzzer \
+	    FUZZ_SEARCH=-fno-sanitize-coverage=trace-cmp \
+	    CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,$(FUZZ_SANITIZE) -fno-sanitize-recover=all" \
+	    LDFLAGS="-fsanitize=$(FUZZ_SANITIZE)" fuzz-run; fi
+
+fuzz-run: $(FUZZ:%=$(B)/tests/%)
+	@B=$(B) FUZZ_RUNS=$(FUZZ_RUNS) FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_FLAGS="$(FUZZ_FLAGS)" \
+	    sh tests/fuzz/fuzz.sh $(FUZZ:%=$(B)/tests/%)
+
+fuzz-seeds: $(B)/tests/fuzz/seeds $(PROGRAM)
+	@B=$(B) SLIMPACK=$(PROGRAM) sh tests/fuzz/seeds.sh
 
 # ---- measurements
 

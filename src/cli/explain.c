@@ -15,14 +15,9 @@
 #include "summary.h"
 #include "unit.h"
 
-static int64_t part_ppm(int64_t part, int64_t whole)
-{
-    return whole > 0 ? (int64_t)((double)part / (double)whole * 1e6) : 0;
-}
-
 static const char *share(int64_t part, int64_t whole, cli_unit *text)
 {
-    *text = cli_percent(part_ppm(part, whole));
+    *text = cli_percent(cli_ppm((double)part, (double)whole));
     return text->text;
 }
 
@@ -46,7 +41,7 @@ static void print_devices(const cli_plan_file *plan, const sp_simulation *simula
             last = all;
     }
     for (int i = 0; i < 5; i++)
-        text[i] = cli_percent(whole > 0 ? (int64_t)(sum[i] / whole * 1e6) : 0);
+        text[i] = cli_percent(cli_ppm(sum[i], whole));
     cli_summary_line("devices", "forward %s, backward %s, weights %s, communication %s, bubble %s",
                      text[0].text, text[1].text, text[2].text, text[3].text, text[4].text);
     cli_summary_line("after it", "gradient reduction %s, optimiser %s, gather %s",
@@ -175,17 +170,17 @@ static int print_levers(const cli_plan_file *plan, const cli_costs *costs, const
     const char *label = "10 % better";
 
     for (int i = 0; i < LEVERS; i++) {
-        int64_t step = stats->step_ps;
+        int64_t step = stats->step_ps, saved;
         sp_status status = better_step(plan, costs, &levers[i], &step);
 
         if (status == SP_ERR_MEMORY)
             return cli_fail_memory();
         if (status != SP_OK)
             return cli_fail_library(CLI_DATA, status, plan->input_name);
-        if (part_ppm(stats->step_ps - step, stats->step_ps) < 500)
+        saved = cli_ppm((double)(stats->step_ps - step), (double)stats->step_ps);
+        if (saved < 500)
             continue; /* less than 0.05 % */
-        cli_summary_line(label, "%-20s saves %s", levers[i].name,
-                         cli_percent(part_ppm(stats->step_ps - step, stats->step_ps)).text);
+        cli_summary_line(label, "%-20s saves %s", levers[i].name, cli_percent(saved).text);
         label = "";
     }
     return CLI_OK;

@@ -2,10 +2,11 @@
  * json_read.c - rebuilds a plan from its file: see json.h.
  *
  * The file is taken apart in the order that the builder needs: topology and
- * samples, merges, the memory cap, then the replicas. Members that version 1 does
- * not know are passed over; "alignment", "memory_bytes", "virtual_stages"
- * and "pipeline" may be missing, for
- * then the file claims nothing of them.
+ * samples, merges, the memory cap, then the replicas; before there is a builder its
+ * lists are held against the topology, so that a short file takes little memory.
+ * Members that version 1 does not know are passed over; "alignment",
+ * "memory_bytes", "virtual_stages" and "pipeline" may be missing, for then the
+ * file claims nothing of them.
  */
 #ifdef SP_HAVE_JANSSON
 
@@ -342,6 +343,8 @@ static int read_plan(cli_walk *walk, json_t *root, cli_plan_file *plan)
     if (!json_is_object(root))
         return cli_walk_fail(walk, "the document is not an object");
     code = read_head(walk, root, plan);
+    if (code == CLI_OK)
+        code = cli_json_check_sizes(walk, root, &plan->note);
     if (code != CLI_OK)
         return code;
     status = sp_builder_create(plan->topology, plan->batch, NULL, &builder);

@@ -227,8 +227,7 @@ static int read_stage(loader *l, json_t *stage, int32_t dp, int32_t pp)
 static int read_stages(loader *l, json_t *replica, int32_t dp)
 {
     json_t *stages = cli_walk_member(l->walk, replica, "stages", JSON_ARRAY);
-    int code =
-        stages != NULL ? cli_walk_size(l->walk, stages, l->note->pp, "topology.pp") : CLI_DATA;
+    int code = stages != NULL ? CLI_OK : CLI_DATA;
 
     for (int32_t pp = 0; pp < l->note->pp && code == CLI_OK; pp++) {
         json_t *stage = cli_walk_element(l->walk, stages, (size_t)pp, JSON_OBJECT);
@@ -254,12 +253,51 @@ static int read_replica(loader *l, json_t *replica, int32_t dp)
     return code == CLI_OK ? read_stages(l, replica, dp) : code;
 }
 
+/* A replica's stages, and the CP ranks of its first pack. */
+static int check_replica_sizes(cli_walk *walk, json_t *replica, const cli_plan_note *note)
+{
+    json_t *list = cli_walk_member(walk, replica, "stages", JSON_ARRAY);
+    int code = list != NULL ? cli_walk_size(walk, list, note->pp, "topology.pp") : CLI_DATA;
+
+    if (code != CLI_OK)
+        return code;
+    cli_walk_leave(walk);
+    list = cli_walk_member(walk, replica, "forward", JSON_ARRAY);
+    if (list == NULL)
+        return CLI_DATA;
+    if (json_array_size(list) == 0)
+        return cli_walk_fail(walk, "no entries, but every replica has a pack");
+    list = cli_walk_element(walk, list, 0, JSON_OBJECT);
+    list = list != NULL ? cli_walk_member(walk, list, "shards", JSON_ARRAY) : NULL;
+    code = list != NULL ? cli_walk_size(walk, list, note->cp, "topology.cp") : CLI_DATA;
+    for (int depth = 0; depth < 3 && code == CLI_OK; depth++)
+        cli_walk_leave(walk);
+    return code;
+}
+
+int cli_json_check_sizes(cli_walk *walk, json_t *root, const cli_plan_note *note)
+{
+    json_t *replicas = cli_walk_member(walk, root, "replicas", JSON_ARRAY);
+    int code = replicas != NULL ? cli_walk_size(walk, replicas, note->dp, "topology.dp") : CLI_DATA;
+
+    for (int32_t dp = 0; dp < note->dp && code == CLI_OK; dp++) {
+        json_t *replica = cli_walk_element(walk, replicas, (size_t)dp, JSON_OBJECT);
+
+        code = replica != NULL ? check_replica_sizes(walk, replica, note) : CLI_DATA;
+        if (code == CLI_OK)
+            cli_walk_leave(walk);
+    }
+    if (code == CLI_OK)
+        cli_walk_leave(walk);
+    return code;
+}
+
 int cli_json_read_replicas(cli_walk *walk, json_t *root, const cli_plan_note *note,
                            int64_t samples, int64_t merges, sp_builder *builder)
 {
     loader l = { walk, builder, note, samples, merges, NULL, 0 };
     json_t *replicas = cli_walk_member(walk, root, "replicas", JSON_ARRAY);
-    int code = replicas != NULL ? cli_walk_size(walk, replicas, note->dp, "topology.dp") : CLI_DATA;
+    int code = replicas != NULL ? CLI_OK : CLI_DATA;
 
     for (int32_t dp = 0; dp < note->dp && code == CLI_OK; dp++) {
         json_t *replica = cli_walk_element(walk, replicas, (size_t)dp, JSON_OBJECT);

@@ -23,12 +23,6 @@ static void print_pair(const char *label, const char *plan, const char *simulate
     cli_summary_line(label, "%-14s %s", plan, simulated);
 }
 
-/* In parts per million; 0 without an ideal. */
-static int64_t ratio_ppm(int64_t makespan_ps, int64_t ideal_ps)
-{
-    return ideal_ps > 0 ? (int64_t)((double)makespan_ps / (double)ideal_ps * 1e6) : 0;
-}
-
 static void print_pairs(const cli_plan_note *n, const cli_costs *costs, const sp_stats *s)
 {
     print_pair("", "plan", "simulated");
@@ -37,7 +31,7 @@ static void print_pairs(const cli_plan_note *n, const cli_costs *costs, const sp
     print_pair("makespan", cli_time(n->makespan_ps).text, cli_time(s->makespan_ps).text);
     print_pair("ideal", cli_time(n->ideal_ps).text, cli_time(s->ideal_ps).text);
     print_pair("lower bound", cli_time(n->bound_ps).text, cli_time(s->bound_ps).text);
-    print_pair("ratio", cli_ratio(ratio_ppm(n->makespan_ps, n->ideal_ps)).text,
+    print_pair("ratio", cli_ratio(cli_ppm((double)n->makespan_ps, (double)n->ideal_ps)).text,
                cli_ratio(s->ratio_ppm).text);
 }
 

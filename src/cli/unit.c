@@ -8,6 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MOST_PPM 9e18 /* below 2^63 */
+
+int64_t cli_ppm(double part, double whole)
+{
+    double ppm = whole > 0 ? part / whole * 1e6 : 0;
+
+    return ppm < MOST_PPM ? (int64_t)ppm : INT64_MAX;
+}
+
 /* Decimals that leave four digits in all. */
 static int decimals(double value)
 {

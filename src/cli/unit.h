@@ -12,6 +12,9 @@ typedef struct cli_unit {
     char text[32];
 } cli_unit;
 
+/* A share in parts per million; 0 of nothing, and no more than fits. */
+int64_t cli_ppm(double part, double whole);
+
 cli_unit cli_time(int64_t ps);        /* "12.34 ms" */
 cli_unit cli_bytes(int64_t bytes);    /* "71.25 GB" of 10^9 bytes; "no limit" for INT64_MAX */
 cli_unit cli_ratio(int64_t ppm);      /* "1.0123" */

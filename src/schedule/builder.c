@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/arith.h"
 #include "base/status.h"
 #include "input/batch.h"
 #include "schedule/check.h"
@@ -402,7 +403,9 @@ static void write_ops(const sp_builder *b, struct sp_schedule *s)
             t->op[i * t->ops + j] = from->op[j].op;
             t->start[i * t->ops + j] = from->op[j].start;
             t->end[i * t->ops + j] = from->op[j].end;
-            busy += from->op[j].end - from->op[j].start;
+            /* Ops that overlap are refused later; until then they may add up to any time. */
+            if (sp__add_overflows(busy, from->op[j].end - from->op[j].start, &busy))
+                busy = INT64_MAX;
             if (from->op[j].end > stats->makespan_ps)
                 stats->makespan_ps = from->op[j].end;
         }

@@ -385,6 +385,10 @@ sed 's/"model":"llama2-7b"/"model":"my-model"/' p.json >own.json
 fails simulation_of_an_unknown_model_says_so 1 "--model is not given" simulate own.json
 works simulation_of_an_unknown_model_takes_another "my-model" simulate own.json --model llama2-7b
 
+# What a file claims of its times is its own business; a ratio past int64 stops there.
+sed 's/"makespan_ps":[0-9]*/"makespan_ps":9223372036854775807/; s/"ideal_ps":[0-9]*/"ideal_ps":1/' p.json >odd.json
+works simulation_shows_the_largest_ratio "9223372036854.7754" simulate odd.json
+
 works simulation_says_where_time_goes "critical path" simulate h.json
 works simulation_says_where_memory_goes "activations" simulate h.json
 works simulation_says_what_would_help "linear layers" simulate h.json
@@ -464,6 +468,18 @@ broken degree_that_is_a_string_is_refused \
 broken degree_above_the_replicas_is_refused \
     "broken.json: replicas: 2 entries, but topology.dp is 3" \
     's/"dp":2,"tp"/"dp":3,"tp"/'
+# Degrees that the file does not bear out, before they take memory.
+broken huge_dp_in_a_plan_is_refused "broken.json: replicas: 2 entries, but topology.dp is 300000000" \
+    's/"dp":2,"tp"/"dp":300000000,"tp"/'
+broken huge_pp_in_a_plan_is_refused \
+    "broken.json: replicas[0].stages: 2 entries, but topology.pp is 300000000" \
+    's/"pp":2,"cp"/"pp":300000000,"cp"/'
+broken huge_cp_in_a_plan_is_refused \
+    "broken.json: replicas[0].forward[0].shards: 2 entries, but topology.cp is 300000000" \
+    's/"cp":2}/"cp":300000000}/'
+broken replica_without_packs_is_refused \
+    "broken.json: replicas[0].forward: no entries, but every replica has a pack" \
+    's/"forward":/"forward":[],"former":/'
 broken degree_of_zero_in_a_plan_is_refused "broken.json: topology.dp: 0 is below 1" \
     's/"dp":2,"tp"/"dp":0,"tp"/'
 broken overflowing_degrees_in_a_plan_are_refused "broken.json: topology: " \

@@ -3,8 +3,9 @@
 set -u
 bad=0
 names=$(make -s --no-print-directory print-tests)
-for file in tests/unit/*.c tests/property/test_*.c tests/oracle/test_*.c* tests/*/*.sh tests/mpi/*.c docs/examples/*.c; do
-    case $file in tests/bench/* | tests/support/* | tests/abi/baseline.sh | tests/abi/constants.sh) continue ;; esac
+for file in tests/unit/*.c tests/property/test_*.c tests/oracle/test_*.c* tests/*/*.sh tests/mpi/*.c \
+    tests/fuzz/fuzz_*.c docs/examples/*.c; do
+    case $file in tests/bench/* | tests/support/* | tests/abi/baseline.sh | tests/abi/constants.sh | tests/fuzz/*.sh) continue ;; esac
     [ -e "$file" ] || continue
     base=$(basename "${file%.c*}")
     case $file in *.sh) base=$file ;; esac

@@ -381,6 +381,23 @@ static void shards_that_are_no_ranges_are_refused(void **state)
     }
 }
 
+/* Ops that overlap, and together take longer than int64 holds. */
+static void ops_whose_times_add_up_past_int64_are_refused(void **state)
+{
+    small_plan p = small_plan_of_two_stages();
+    sp_schedule *s = NULL;
+    sp_topology *t = NULL;
+
+    (void)state;
+    for (int i = 6; i < 8; i++) { /* the last two of a stage */
+        p.op[1][0][i].start = 0;
+        p.op[1][0][i].end = INT64_MAX;
+    }
+    EXPECT_FAIL(small_plan_build(&p, &s, &t), SP_ERR_INVARIANT,
+                "I4: replica 1, stage 0: op 6 starts at 0 ps, before 80 ps when it can");
+    assert_null(s);
+}
+
 #define OPEN(test) cmocka_unit_test_setup_teardown(test, open_builder, close_builder)
 
 int main(void)
@@ -397,6 +414,7 @@ int main(void)
         cmocka_unit_test(offsets_that_pass_int32_are_refused),
         cmocka_unit_test(a_pack_behind_the_last_is_refused),
         cmocka_unit_test(shards_that_are_no_ranges_are_refused),
+        cmocka_unit_test(ops_whose_times_add_up_past_int64_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
