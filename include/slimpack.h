@@ -387,6 +387,9 @@ enum sp_model_key {
 /** Largest ::SP_MODEL_VIRTUAL_STAGES. */
 #define SP_VIRTUAL_STAGES_MAX 64
 
+/** Most tokens that shards are padded to multiples of. */
+#define SP_PAD_MULTIPLE_MAX (1 << 20)
+
 /** Values of ::SP_MODEL_RECOMPUTE. */
 enum sp_recompute {
     SP_RECOMPUTE_NONE = 0,      /**< Every activation is kept. */
@@ -1187,7 +1190,8 @@ SP_API sp_status sp_schedule_stats(const sp_schedule *schedule, sp_stats *stats)
 
 /**
  * Eight bytes that ranks which planned independently compare before they start.
- * Covers topology, lengths, merges, packs, shards and ops with their times.
+ * Covers topology with its order of ranks, lengths, padding, merges, packs, shards and
+ * ops with their times.
  * @param[in] schedule  Not NULL.
  * @return The digest; of a part that was decoded for one rank, the whole plan's. Time
  *         linear in the plan's size.
@@ -1304,6 +1308,28 @@ SP_API void sp_builder_destroy(sp_builder *builder);
  * @retval SP_ERR_RANGE    @p alignment is below 1.
  */
 SP_API sp_status sp_builder_set_alignment(sp_builder *builder, int32_t alignment);
+
+/**
+ * Set what shards are padded to in ::sp_pack_view::cu_seqlens_q_padded, as
+ * ::SP_PLANNER_PAD_MULTIPLE does for planned schedules; 1 until set.
+ * @param[in,out] builder       Builder.
+ * @param[in]     pad_multiple  Tokens, 1 to ::SP_PAD_MULTIPLE_MAX.
+ * @retval SP_OK           The value is set.
+ * @retval SP_ERR_INVALID  @p builder is NULL.
+ * @retval SP_ERR_RANGE    @p pad_multiple is out of its range.
+ */
+SP_API sp_status sp_builder_set_pad_multiple(sp_builder *builder, int32_t pad_multiple);
+
+/**
+ * Set whether replicas run pack k of a pass together when the schedule is simulated, as
+ * ::SP_PLANNER_LOCKSTEP does for planned schedules; 0 until set.
+ * @param[in,out] builder   Builder.
+ * @param[in]     lockstep  0 or 1.
+ * @retval SP_OK           The value is set.
+ * @retval SP_ERR_INVALID  @p builder is NULL.
+ * @retval SP_ERR_RANGE    @p lockstep is neither.
+ */
+SP_API sp_status sp_builder_set_lockstep(sp_builder *builder, int32_t lockstep);
 
 /**
  * Set how the pipeline runs: 1 virtual stage and ::SP_PIPELINE_1F1B until set.

@@ -16,7 +16,7 @@ int cli_json_available(void);
 typedef struct cli_plan_note {
     int64_t dp, tp, pp, cp;
     const char *policy, *model, *device;
-    int64_t alignment;
+    int64_t alignment, pad_multiple, lockstep;
     int64_t virtual_stages;
     int64_t pipeline; /* sp_pipeline */
     int64_t plan_us;
@@ -26,6 +26,9 @@ typedef struct cli_plan_note {
 
 /* Copies what the stats say of times and memory, and the digest. */
 void cli_note_stats(const sp_schedule *schedule, const sp_stats *stats, cli_plan_note *note);
+
+/* Tells a builder what shapes the plan as a whole. */
+sp_status cli_note_shape(const cli_plan_note *note, sp_builder *builder);
 
 /* Writes a plan to a path, whole or not at all. */
 int cli_json_write_plan(const char *path, const sp_schedule *schedule,

@@ -13,13 +13,6 @@ int cli_json_available(void)
     return cli_fail(CLI_DATA, "built without JSON (install libjansson-dev and rebuild)");
 }
 
-void cli_note_stats(const sp_schedule *schedule, const sp_stats *stats, cli_plan_note *note)
-{
-    (void)schedule;
-    (void)stats;
-    (void)note;
-}
-
 int cli_json_write_plan(const char *path, const sp_schedule *schedule,
                         const sp_topology *topology, const cli_plan_note *note)
 {

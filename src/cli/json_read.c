@@ -4,9 +4,9 @@
  * The file is taken apart in the order that the builder needs: topology and
  * samples, merges, the memory cap, then the replicas; before there is a builder its
  * lists are held against the topology, so that a short file takes little memory.
- * Members that version 1 does not know are passed over; "alignment",
- * "memory_bytes", "virtual_stages" and "pipeline" may be missing, for then the
- * file claims nothing of them.
+ * Members that version 1 does not know are passed over; "alignment", "pad_multiple",
+ * "lockstep", "memory_bytes", "virtual_stages" and "pipeline" may be missing, for then
+ * the file claims nothing of them.
  */
 #ifdef SP_HAVE_JANSSON
 
@@ -190,6 +190,16 @@ static int read_optional_int(cli_walk *walk, json_t *object, const char *key, in
     return cli_walk_member_int(walk, object, key, minimum, maximum, out);
 }
 
+static int read_optional_bool(cli_walk *walk, json_t *object, const char *key, int64_t *out)
+{
+    json_t *value = json_object_get(object, key);
+
+    if (value != NULL && !json_is_boolean(value))
+        return cli_walk_member(walk, object, key, JSON_TRUE) == NULL ? CLI_DATA : CLI_OK;
+    *out = json_is_true(value);
+    return CLI_OK;
+}
+
 static int read_stats(cli_walk *walk, json_t *root, cli_plan_note *note)
 {
     json_t *stats = cli_walk_member(walk, root, "stats", JSON_OBJECT);
@@ -294,6 +304,19 @@ static int read_pipeline(cli_walk *walk, json_t *root, cli_plan_note *note)
     return CLI_OK;
 }
 
+/* Parameters that shaped the plan and that its invariants and its times depend on. */
+static int read_shaping(cli_walk *walk, json_t *root, cli_plan_note *note)
+{
+    int code;
+
+    note->alignment = note->pad_multiple = 1;
+    code = read_optional_int(walk, root, "alignment", 1, INT32_MAX, &note->alignment);
+    if (code == CLI_OK)
+        code = read_optional_int(walk, root, "pad_multiple", 1, SP_PAD_MULTIPLE_MAX,
+                                 &note->pad_multiple);
+    return code == CLI_OK ? read_optional_bool(walk, root, "lockstep", &note->lockstep) : code;
+}
+
 static int read_head(cli_walk *walk, json_t *root, cli_plan_file *plan)
 {
     int code = read_format(walk, root);
@@ -302,9 +325,8 @@ static int read_head(cli_walk *walk, json_t *root, cli_plan_file *plan)
         code = read_topology(walk, root, plan);
     if (code == CLI_OK)
         code = read_names(walk, root, plan);
-    plan->note.alignment = 1;
     if (code == CLI_OK)
-        code = read_optional_int(walk, root, "alignment", 1, INT32_MAX, &plan->note.alignment);
+        code = read_shaping(walk, root, &plan->note);
     if (code == CLI_OK)
         code = read_pipeline(walk, root, &plan->note);
     if (code == CLI_OK)
@@ -318,11 +340,8 @@ static int build(cli_walk *walk, json_t *root, cli_plan_file *plan, sp_builder *
 {
     int64_t merges = 0;
     int code;
-    sp_status status = sp_builder_set_alignment(builder, (int32_t)plan->note.alignment);
+    sp_status status = cli_note_shape(&plan->note, builder);
 
-    if (status == SP_OK)
-        status = sp_builder_set_pipeline(builder, (int32_t)plan->note.virtual_stages,
-                                         (int32_t)plan->note.pipeline);
     code = status == SP_OK ? read_merges(walk, root, plan, builder, &merges)
                            : cli_walk_fail_library(walk, status);
     if (code == CLI_OK)

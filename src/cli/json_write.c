@@ -24,20 +24,6 @@ int cli_json_available(void)
     return CLI_OK;
 }
 
-void cli_note_stats(const sp_schedule *schedule, const sp_stats *stats, cli_plan_note *note)
-{
-    sp_pipeline_view pipeline = SP_PIPELINE_VIEW_INIT;
-
-    note->makespan_ps = stats->makespan_ps;
-    note->ideal_ps = stats->ideal_ps;
-    note->bound_ps = stats->bound_ps;
-    note->memory_bytes = stats->memory_bytes;
-    sp_schedule_pipeline(schedule, &pipeline);
-    note->virtual_stages = pipeline.virtual_stages;
-    note->pipeline = pipeline.pipeline;
-    note->digest = sp_schedule_digest(schedule);
-}
-
 typedef struct writer {
     FILE *file;
     const sp_schedule *schedule;
@@ -268,8 +254,9 @@ static int put_head(FILE *file, const cli_plan_note *note)
     putc(',', file);
     if (code == CLI_OK)
         code = put_names(file, note);
-    fprintf(file, ",\n\"alignment\":%" PRId64 ",\"virtual_stages\":%" PRId64
-            ",\"pipeline\":\"%s\"", note->alignment, note->virtual_stages,
+    fprintf(file, ",\n\"alignment\":%" PRId64 ",\"pad_multiple\":%" PRId64 ",\"lockstep\":%s"
+            ",\"virtual_stages\":%" PRId64 ",\"pipeline\":\"%s\"", note->alignment,
+            note->pad_multiple, note->lockstep ? "true" : "false", note->virtual_stages,
             note->pipeline == SP_PIPELINE_ZERO_BUBBLE ? "zero-bubble" : "1f1b");
     return code;
 }

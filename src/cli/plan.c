@@ -79,6 +79,8 @@ static int write_json(const cli_options *o, const cli_session *session, int32_t 
     note.model = session->costs.model_name;
     note.device = session->costs.device_name;
     note.alignment = cli_session_get(session, SP_PLANNER_ALIGNMENT);
+    note.pad_multiple = cli_session_get(session, SP_PLANNER_PAD_MULTIPLE);
+    note.lockstep = cli_session_get(session, SP_PLANNER_LOCKSTEP);
     note.plan_us = planned->plan_us;
     cli_note_stats(planned->schedule, stats, &note);
     return cli_json_write_plan(o->json, planned->schedule, session->topology, &note);

@@ -67,6 +67,10 @@ static sp_status configure(const report *r, sp_planner *planner)
     sp_status status = sp_planner_set(planner, SP_PLANNER_ALIGNMENT, n->alignment);
 
     if (status == SP_OK)
+        status = sp_planner_set(planner, SP_PLANNER_PAD_MULTIPLE, n->pad_multiple);
+    if (status == SP_OK)
+        status = sp_planner_set(planner, SP_PLANNER_LOCKSTEP, n->lockstep);
+    if (status == SP_OK)
         status = sp_planner_set(planner, SP_PLANNER_PIPELINE, n->pipeline);
     if (status == SP_OK && own)
         status = sp_planner_set(planner, SP_PLANNER_MEMORY_BYTES, n->memory_bytes);

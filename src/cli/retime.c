@@ -148,9 +148,7 @@ static sp_status copy_merges(copier *c)
 
 static sp_status copy_plan(copier *c)
 {
-    TRY(sp_builder_set_alignment(c->builder, (int32_t)c->plan->note.alignment));
-    TRY(sp_builder_set_pipeline(c->builder, (int32_t)c->plan->note.virtual_stages,
-                                (int32_t)c->plan->note.pipeline));
+    TRY(cli_note_shape(&c->plan->note, c->builder));
     TRY(copy_merges(c));
     for (int32_t dp = 0; dp < c->plan->note.dp; dp++) {
         TRY(copy_packs(c, dp, SP_FORWARD));

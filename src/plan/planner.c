@@ -21,7 +21,7 @@ static const sp__param rows[] = {
       "most padded tokens of a pack on a rank; 0 is no cap" },
     { SP_PLANNER_ALIGNMENT, "alignment", "tokens", "", 1, 1 << 20, 16,
       "slices start at multiples of this" },
-    { SP_PLANNER_PAD_MULTIPLE, "pad_multiple", "tokens", "", 1, 1 << 20, 1,
+    { SP_PLANNER_PAD_MULTIPLE, "pad_multiple", "tokens", "", 1, SP_PAD_MULTIPLE_MAX, 1,
       "shards are padded to multiples of this in a second offset table" },
     { SP_PLANNER_SLICING, "slicing", "", "no,yes", 0, 1, 1,
       "samples may be sliced; no keeps them whole" },

@@ -1,8 +1,8 @@
 /*
- * builder.c - makes a schedule from parts that a caller lists: see the header.
+ * builder.c - takes the parts of a schedule that a caller lists: see the header.
  *
  * Parts are kept as they come, in growing arrays; nothing is trusted until
- * sp_builder_finish() has written them into a schedule and checked it.
+ * sp_builder_finish() has written them into a schedule and checked it: finish.c.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -10,52 +10,7 @@
 #include "base/arith.h"
 #include "base/status.h"
 #include "input/batch.h"
-#include "schedule/check.h"
-#include "schedule/writer.h"
-
-/* A growing array of int32 triples (sample, start, length). */
-typedef struct triples {
-    int32_t *data;
-    int64_t count, capacity;
-} triples;
-
-typedef struct built_pack {
-    int64_t first; /* of the list's slices or shards */
-    int32_t count;
-    int32_t merge;
-} built_pack;
-
-/* Packs of one pass of a replica, or of one of its CP ranks (shards). */
-typedef struct built_list {
-    built_pack *pack;
-    int64_t packs, capacity;
-    triples parts;
-} built_list;
-
-typedef struct built_op {
-    int64_t start, end;
-    int32_t op; /* as sp__op() makes it */
-} built_op;
-
-typedef struct built_stage {
-    built_op *op;
-    int64_t ops, capacity;
-    int64_t static_bytes, peak_bytes;
-} built_stage;
-
-struct sp_builder {
-    sp__alloc alloc;
-    sp__shape shape;
-    int32_t samples, alignment;
-    sp__flow flow;
-    int64_t *lengths;
-    int64_t memory;
-    sp__merge *merge;
-    int64_t merges, merge_capacity;
-    built_list *slices[2]; /* [dp] */
-    built_list *shards[2]; /* [dp * cp] */
-    built_stage *stage;    /* [dp * pp] */
-};
+#include "schedule/builder.h"
 
 static sp_status alloc_lists(sp_builder *b)
 {
@@ -88,7 +43,7 @@ sp_status sp_builder_create(const sp_topology *topology, const sp_batch *batch,
     b->alloc = alloc;
     b->shape = topology->shape;
     b->samples = batch->count;
-    b->alignment = 1;
+    b->alignment = b->pad_multiple = 1;
     b->flow = (sp__flow){ 1, 0 };
     b->memory = INT64_MAX;
     b->lengths = sp__alloc_array(&alloc, batch->count, sizeof *b->lengths);
@@ -147,6 +102,24 @@ sp_status sp_builder_set_alignment(sp_builder *b, int32_t alignment)
         return sp__fail_null("builder");
     SP_TRY(check_bounds("alignment", alignment, 1, INT32_MAX));
     b->alignment = alignment;
+    return SP_OK;
+}
+
+sp_status sp_builder_set_pad_multiple(sp_builder *b, int32_t pad_multiple)
+{
+    if (b == NULL)
+        return sp__fail_null("builder");
+    SP_TRY(check_bounds("pad_multiple", pad_multiple, 1, SP_PAD_MULTIPLE_MAX));
+    b->pad_multiple = pad_multiple;
+    return SP_OK;
+}
+
+sp_status sp_builder_set_lockstep(sp_builder *b, int32_t lockstep)
+{
+    if (b == NULL)
+        return sp__fail_null("builder");
+    SP_TRY(check_bounds("lockstep", lockstep, 0, 1));
+    b->lockstep = lockstep;
     return SP_OK;
 }
 
@@ -285,209 +258,5 @@ sp_status sp_builder_set_memory(sp_builder *b, int32_t replica, int32_t stage,
     s->static_bytes = static_bytes;
     s->peak_bytes = peak_bytes;
     b->memory = memory_bytes;
-    return SP_OK;
-}
-
-/* I6 and the part of I4 that says each stage runs as many ops as there are packs. */
-static sp_status check_counts(const sp_builder *b)
-{
-    int32_t dp = b->shape.degree[SP__DP], pp = b->shape.degree[SP__PP];
-    int64_t ops = b->flow.chunks * (b->slices[0][0].packs +
-                                    b->slices[1][0].packs * (b->flow.split ? 2 : 1));
-
-    for (int32_t r = 0; r < dp; r++)
-        for (int pass = 0; pass < 2; pass++)
-            if (b->slices[pass][r].packs != b->slices[pass][0].packs)
-                return sp__fail(SP_ERR_INVARIANT, "I6: replica %" PRId32 " has %" PRId64
-                                " %s packs, replica 0 has %" PRId64, r, b->slices[pass][r].packs,
-                                pass == SP_FORWARD ? "forward" : "backward",
-                                b->slices[pass][0].packs);
-    for (int64_t i = 0; i < (int64_t)dp * pp; i++)
-        if (b->stage[i].ops != ops)
-            return sp__fail(SP_ERR_INVARIANT,
-                            "I4: replica %" PRId64 ", stage %" PRId64 " has %" PRId64
-                            " ops, but its packs make %" PRId64,
-                            i / pp, i % pp, b->stage[i].ops, ops);
-    return SP_OK;
-}
-
-static void measure(const sp_builder *b, sp__plan_size *size)
-{
-    int64_t ranks = (int64_t)b->shape.degree[SP__DP] * b->shape.degree[SP__CP];
-
-    for (int64_t i = 0; i < ranks; i++)
-        size->block_shards[i] = b->shards[0][i].parts.count + b->shards[1][i].parts.count;
-    for (int pass = 0; pass < 2; pass++) {
-        size->packs[pass] = (int32_t)b->slices[pass][0].packs;
-        size->slices[pass] = 0;
-        for (int32_t r = 0; r < b->shape.degree[SP__DP]; r++)
-            size->slices[pass] += b->slices[pass][r].parts.count;
-    }
-}
-
-static void write_slices(const sp_builder *b, struct sp_schedule *s, int pass)
-{
-    int64_t at = 0;
-
-    for (int32_t r = 0; r < b->shape.degree[SP__DP]; r++)
-        for (int32_t k = 0; k < s->packs[pass]; k++) {
-            const built_list *list = &b->slices[pass][r];
-            int64_t pack = (int64_t)r * s->packs[pass] + k;
-
-            sp__schedule_begin_pack(s, pass, pack, list->pack[k].merge, at);
-            for (int32_t i = 0; i < list->pack[k].count; i++) {
-                const int32_t *t = list->parts.data + 3 * (list->pack[k].first + i);
-
-                sp__schedule_put_slice(s, pass, pack, at++, t[0], t[1], t[2]);
-            }
-        }
-}
-
-/* Lengths and starts that would make offsets run backwards are refused here, since
- * offsets are all that is kept of them. */
-static sp_status write_rank(const sp_builder *b, struct sp_schedule *s, int64_t rank)
-{
-    int64_t at = s->block_first[rank];
-
-    for (int pass = 0; pass < 2; pass++)
-        for (int32_t k = 0; k < s->packs[pass]; k++) {
-            const built_list *list = &b->shards[pass][rank];
-            sp__shards *x = &s->shards[pass][rank * s->packs[pass] + k];
-
-            at = sp__schedule_begin_shards(s, x, at, list->pack[k].count);
-            for (int32_t i = 0; i < x->count; i++) {
-                const int32_t *t = list->parts.data + 3 * (list->pack[k].first + i);
-
-                if (t[1] < 0 || t[2] < 1 || t[1] > INT32_MAX - t[2])
-                    return sp__fail(SP_ERR_INVARIANT, "I1: shard [%" PRId32 ", +%" PRId32
-                                    ") of sample %" PRId32 " is no range of tokens", t[1], t[2],
-                                    t[0]);
-                SP_TRY(sp__schedule_put_shard(s, x, i, t[0], t[1], t[2]));
-            }
-        }
-    return SP_OK;
-}
-
-/* Most tokens between their forward and their backward on one rank of a stage. */
-static int64_t peak_live_tokens(const struct sp_schedule *s, int64_t stage, int32_t cp)
-{
-    const sp__timeline *t = &s->timeline;
-    int32_t dp = (int32_t)(stage / s->shape.degree[SP__PP]);
-    int64_t live = 0, most = 0;
-
-    for (int32_t i = 0; i < t->ops; i++) {
-        int32_t op = t->op[stage * t->ops + i], k = sp__op_pack(op);
-        int pass = sp__op_pass(op);
-        const sp__shards *x;
-
-        if (k >= s->packs[sp__pack_pass(pass)] || (pass == SP_BACKWARD && s->flow.split))
-            continue; /* refused later, with its place; or still needed by its weights */
-        x = sp__rank_shards(s, dp, cp, sp__pack_pass(pass), k);
-        live += (pass == SP_FORWARD ? 1 : -1) * (int64_t)sp__shard_cu_q(s, x)[x->count];
-        most = live > most ? live : most;
-    }
-    return most;
-}
-
-static void write_ops(const sp_builder *b, struct sp_schedule *s)
-{
-    int32_t cp = b->shape.degree[SP__CP];
-    sp__timeline *t = &s->timeline;
-    sp_stats *stats = &s->stats;
-
-    for (int64_t i = 0; i < (int64_t)b->shape.degree[SP__DP] * b->shape.degree[SP__PP]; i++) {
-        const built_stage *from = &b->stage[i];
-        int64_t busy = 0;
-
-        for (int32_t j = 0; j < t->ops; j++) {
-            t->op[i * t->ops + j] = from->op[j].op;
-            t->start[i * t->ops + j] = from->op[j].start;
-            t->end[i * t->ops + j] = from->op[j].end;
-            /* Ops that overlap are refused later; until then they may add up to any time. */
-            if (sp__add_overflows(busy, from->op[j].end - from->op[j].start, &busy))
-                busy = INT64_MAX;
-            if (from->op[j].end > stats->makespan_ps)
-                stats->makespan_ps = from->op[j].end;
-        }
-        for (int32_t c = 0; c < cp; c++) {
-            int64_t live = peak_live_tokens(s, i, c);
-
-            t->stage[i * cp + c] = (sp__stage_result){ from->static_bytes, from->peak_bytes, live,
-                                                       busy };
-            if (live > stats->peak_live_tokens)
-                stats->peak_live_tokens = live;
-        }
-        if (from->peak_bytes > stats->peak_bytes)
-            stats->peak_bytes = from->peak_bytes;
-    }
-}
-
-/* Slices of all samples; those of a merge stand in each of its replicas. */
-static int64_t count_slices(const struct sp_schedule *s)
-{
-    int64_t slices = 0;
-
-    for (int64_t k = 0; k < (int64_t)s->shape.degree[SP__DP] * s->packs[SP_FORWARD]; k++) {
-        int32_t g = s->pack_merge[SP_FORWARD][k];
-
-        if (g < 0 || k / s->packs[SP_FORWARD] == s->merge[g].first)
-            slices += s->slice_first[SP_FORWARD][k + 1] - s->slice_first[SP_FORWARD][k];
-    }
-    return slices;
-}
-
-static void write_stats(const sp_builder *b, struct sp_schedule *s)
-{
-    s->stats.samples = b->samples;
-    for (int32_t i = 0; i < b->samples; i++)
-        s->stats.tokens += b->lengths[i];
-    s->stats.slices = count_slices(s);
-    s->stats.merges = b->merges;
-    s->stats.forward_packs = s->packs[0];
-    s->stats.backward_packs = s->packs[1];
-    s->stats.memory_bytes = b->memory;
-}
-
-static sp_status write_all(const sp_builder *b, struct sp_schedule *s)
-{
-    write_slices(b, s, SP_FORWARD);
-    write_slices(b, s, SP_BACKWARD);
-    for (int64_t i = 0; i < (int64_t)b->shape.degree[SP__DP] * b->shape.degree[SP__CP]; i++)
-        SP_TRY(write_rank(b, s, i));
-    write_ops(b, s);
-    write_stats(b, s);
-    return sp_schedule_check(s);
-}
-
-sp_status sp_builder_finish(const sp_builder *b, sp_schedule **out)
-{
-    sp__plan_size size = { 0 };
-    struct sp_schedule *s = NULL;
-    sp_status status;
-
-    if (b == NULL || out == NULL)
-        return sp__fail_null(b == NULL ? "builder" : "out");
-    SP_TRY(check_counts(b));
-    size.shape = b->shape;
-    size.lanes = b->shape.degree[SP__DP];
-    size.samples = b->samples;
-    size.merges = (int32_t)b->merges;
-    size.alignment = b->alignment;
-    size.pad_multiple = 1;
-    size.flow = b->flow;
-    size.block_shards = sp__alloc_array(&b->alloc, (int64_t)b->shape.degree[SP__DP] *
-                                        b->shape.degree[SP__CP], sizeof *size.block_shards);
-    if (size.block_shards == NULL)
-        return sp__fail_memory();
-    measure(b, &size);
-    status = sp__schedule_open(&b->alloc, NULL, &size, b->lengths, b->merge, &s);
-    sp__free(&b->alloc, size.block_shards);
-    if (status == SP_OK)
-        status = write_all(b, s);
-    if (status != SP_OK) {
-        sp_schedule_destroy(s);
-        return status;
-    }
-    *out = s;
     return SP_OK;
 }

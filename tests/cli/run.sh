@@ -372,6 +372,12 @@ holds comparison_has_every_policy [ "$(grep -c '"policy":' c.json)" -eq 4 ]
 works simulation_prints_both_sides "simulated" simulate p.json
 works simulation_is_written_as_json "makespan" simulate p.json --json s.json
 same simulation_under_the_same_costs_changes_nothing p.json s.json
+for set in pad_multiple=512 lockstep=1; do
+    run plan good --dp 4 --pp 3 --set $set --quiet --json shaped.json
+    works "plan_of_${set%=*}_is_valid" "valid" check shaped.json
+    run simulate shaped.json --quiet --json again.json
+    same "plan_of_${set%=*}_is_simulated_alike" shaped.json again.json
+done
 works simulation_under_another_device_works "h200" simulate p.json --device h200 --json h.json
 holds simulation_under_another_device_changes_times \
     [ "$(grep -o '"makespan_ps":[0-9]*' h.json)" != "$(grep -o '"makespan_ps":[0-9]*' p.json)" ]

@@ -21,11 +21,13 @@ enum call_kind {
     CALL_SHARDS = 4,    /* replica, pass, cp; shards */
     CALL_OP = 5,        /* replica, stage, pass, pack, chunk, start, end */
     CALL_MEMORY = 6,    /* replica, stage, static, peak, cap */
-    CALL_KINDS = 7
+    CALL_PADDING = 7,   /* pad multiple */
+    CALL_LOCKSTEP = 8,  /* 0 or 1 */
+    CALL_KINDS = 9
 };
 
 /* Arguments of each kind, without pieces. */
-static const int call_arguments[CALL_KINDS] = { 1, 2, 3, 3, 3, 7, 5 };
+static const int call_arguments[CALL_KINDS] = { 1, 2, 3, 3, 3, 7, 5, 1, 1 };
 
 #define CALL_MOST_ARGUMENTS 7
 #define CALL_MOST_PIECES 64

@@ -21,7 +21,7 @@ typedef struct parts {
     sp_batch *batch;
     sp_builder *builder;
     int64_t samples, length[CALL_MOST_SAMPLES];
-    int64_t alignment, memory; /* as set last */
+    int64_t alignment, padding, memory; /* as set last */
 } parts;
 
 static void open_parts(sp__source *src, parts *p)
@@ -38,7 +38,7 @@ static void open_parts(sp__source *src, parts *p)
             SP_OK && sp_batch_create(p->length, p->samples, NULL, &p->batch) == SP_OK &&
             sp_builder_create(p->topology, p->batch, NULL, &p->builder) == SP_OK, "%s",
             sp_error_message());
-    p->alignment = 1;
+    p->alignment = p->padding = 1;
     p->memory = INT64_MAX;
 }
 
@@ -61,6 +61,8 @@ static sp_status call(sp__source *src, int kind, parts *p)
         return sp_builder_add_shards(p->builder, a[0], a[1], a[2], call_pieces(src, piece), piece);
     case CALL_OP:
         return sp_builder_add_op(p->builder, a[0], a[1], a[2], a[3], a[4], n[5], n[6]);
+    case CALL_PADDING: return sp_builder_set_pad_multiple(p->builder, a[0]);
+    case CALL_LOCKSTEP: return sp_builder_set_lockstep(p->builder, a[0]);
     default: return sp_builder_set_memory(p->builder, a[0], a[1], n[2], n[3], n[4]);
     }
 }
@@ -77,6 +79,8 @@ static void make_call(sp__source *src, parts *p)
             sp_status_name(status), sp_error_message());
     if (status == SP_OK && kind == CALL_ALIGNMENT)
         p->alignment = sp__get_signed(&before);
+    if (status == SP_OK && kind == CALL_PADDING)
+        p->padding = sp__get_signed(&before);
     for (int i = 0; status == SP_OK && kind == CALL_MEMORY && i < 5; i++)
         p->memory = sp__get_signed(&before);
 }
@@ -87,6 +91,7 @@ static void check_built(const parts *p, const sp_schedule *schedule)
     char why[400] = "";
 
     limits.alignment = p->alignment;
+    limits.pad_multiple = p->padding;
     limits.memory_bytes = p->memory;
     REQUIRE(check_schedule(schedule, p->topology, p->length, p->samples, &limits, why,
                            sizeof why) == 0 &&

@@ -78,7 +78,8 @@ static void check_read(const cli_plan_file *plan)
     check_limits limits = CHECK_LIMITS_INIT;
     char why[400] = "";
 
-    limits.alignment = plan->note.alignment > 0 ? plan->note.alignment : 1;
+    limits.alignment = plan->note.alignment;
+    limits.pad_multiple = plan->note.pad_multiple;
     REQUIRE(check_schedule(plan->schedule, plan->topology, sp_schedule_lengths(plan->schedule),
                            sp_batch_count(plan->batch), &limits, why, sizeof why) == 0, "%s", why);
     REQUIRE(sp_schedule_check(plan->schedule) == SP_OK, "%s", sp_error_message());

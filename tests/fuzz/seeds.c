@@ -108,6 +108,7 @@ static size_t put_calls(uint8_t *bytes, const random_case *c, const sp_schedule 
     for (int64_t i = 0; i < c->count; i++)
         sp__put_signed(&to, c->length[i] - 1);
     PUT(&to, CALL_ALIGNMENT, c->limits.alignment);
+    PUT(&to, CALL_PADDING, c->limits.pad_multiple);
     PUT(&to, CALL_PIPELINE, pipeline.virtual_stages, pipeline.pipeline);
     for (int32_t g = 0; g < sp_schedule_merge_count(s); g++) {
         sp_merge_view m = SP_MERGE_VIEW_INIT;

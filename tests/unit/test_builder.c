@@ -43,6 +43,8 @@ static void null_arguments_are_named(void **state)
     EXPECT_FAIL(sp_builder_create(topology, NULL, NULL, &b), SP_ERR_INVALID, "batch is NULL");
     EXPECT_FAIL(sp_builder_create(topology, batch, NULL, NULL), SP_ERR_INVALID, "out is NULL");
     EXPECT_FAIL(sp_builder_set_alignment(NULL, 1), SP_ERR_INVALID, "builder is NULL");
+    EXPECT_FAIL(sp_builder_set_pad_multiple(NULL, 1), SP_ERR_INVALID, "builder is NULL");
+    EXPECT_FAIL(sp_builder_set_lockstep(NULL, 1), SP_ERR_INVALID, "builder is NULL");
     EXPECT_FAIL(sp_builder_add_merge(NULL, 0, 0, 2), SP_ERR_INVALID, "builder is NULL");
     EXPECT_FAIL(sp_builder_add_pack(NULL, 0, 0, -1, 0, NULL), SP_ERR_INVALID, "builder is NULL");
     EXPECT_FAIL(sp_builder_add_pack(builder, 0, 0, -1, 1, NULL), SP_ERR_INVALID, "slices is NULL");
@@ -138,6 +140,12 @@ static void alignment_and_memory_are_bounded(void **state)
     (void)state;
     EXPECT_FAIL(sp_builder_set_alignment(builder, 0), SP_ERR_RANGE,
                 "alignment: 0 is outside 1 to 2147483647");
+    EXPECT_FAIL(sp_builder_set_pad_multiple(builder, 0), SP_ERR_RANGE,
+                "pad_multiple: 0 is outside 1 to 1048576");
+    EXPECT_FAIL(sp_builder_set_pad_multiple(builder, (1 << 20) + 1), SP_ERR_RANGE,
+                "pad_multiple: 1048577 is outside 1 to 1048576");
+    EXPECT_FAIL(sp_builder_set_lockstep(builder, 2), SP_ERR_RANGE,
+                "lockstep: 2 is outside 0 to 1");
     EXPECT_FAIL(sp_builder_set_memory(builder, -1, 0, 0, 0, 0), SP_ERR_RANGE,
                 "replica: -1 is outside 0 to 1");
     EXPECT_FAIL(sp_builder_set_memory(builder, 0, -1, 0, 0, 0), SP_ERR_RANGE,
@@ -235,6 +243,14 @@ static void copy_stage(const planned *p, sp_builder *b, int32_t dp, int32_t pp)
     }
 }
 
+static int32_t value(const planned *p, int32_t key)
+{
+    int64_t v;
+
+    assert_int_equal(sp_planner_get(p->planner, key, &v), SP_OK);
+    return (int32_t)v;
+}
+
 static sp_schedule *rebuild(const planned *p)
 {
     sp_coordinates degrees = SP_COORDINATES_INIT;
@@ -243,7 +259,9 @@ static sp_schedule *rebuild(const planned *p)
 
     assert_int_equal(sp_topology_degrees(p->topology, &degrees), SP_OK);
     assert_int_equal(sp_builder_create(p->topology, p->batch, NULL, &b), SP_OK);
-    assert_int_equal(sp_builder_set_alignment(b, 16), SP_OK);
+    assert_int_equal(sp_builder_set_alignment(b, value(p, SP_PLANNER_ALIGNMENT)), SP_OK);
+    assert_int_equal(sp_builder_set_pad_multiple(b, value(p, SP_PLANNER_PAD_MULTIPLE)), SP_OK);
+    assert_int_equal(sp_builder_set_lockstep(b, value(p, SP_PLANNER_LOCKSTEP)), SP_OK);
     for (int32_t g = 0; g < sp_schedule_merge_count(p->schedule); g++) {
         sp_merge_view m = SP_MERGE_VIEW_INIT;
 
@@ -265,10 +283,22 @@ static sp_schedule *rebuild(const planned *p)
     return s;
 }
 
-static void expect_same_plan(const char *where, const char *device, int64_t policy)
+/* Simulated where it was planned, a schedule takes the time that it was planned for. */
+static void expect_same_time(const planned *p, const sp_schedule *s)
 {
-    const plan_input in = { .topology = where, .device = device,
-                            .set = { { SP_PLANNER_POLICY, policy } },
+    sp_stats stats = SP_STATS_INIT;
+    sp_simulation *simulation;
+
+    assert_int_equal(sp_simulate(s, p->model, p->device, &simulation), SP_OK);
+    assert_int_equal(sp_simulation_stats(simulation, &stats), SP_OK);
+    assert_int_equal(stats.makespan_ps, p->stats.makespan_ps);
+    assert_int_equal(stats.peak_bytes, p->stats.peak_bytes);
+    sp_simulation_destroy(simulation);
+}
+
+static void expect_same_plan(const char *where, const char *device, plan_setting set)
+{
+    const plan_input in = { .topology = where, .device = device, .set = { set },
                             LENGTHS(70000, 300, 4000, 1200, 700, 5000, 64, 2500, 31, 800, 1, 16) };
     sp_stats stats = SP_STATS_INIT;
     planned p = plan_it(&in);
@@ -286,6 +316,7 @@ static void expect_same_plan(const char *where, const char *device, int64_t poli
     assert_int_equal(stats.peak_bytes, p.stats.peak_bytes);
     assert_int_equal(stats.peak_live_tokens, p.stats.peak_live_tokens);
     assert_int_equal(stats.memory_bytes, p.stats.memory_bytes);
+    expect_same_time(&p, s);
     sp_schedule_destroy(s);
     planned_free(&p);
 }
@@ -294,9 +325,23 @@ static void a_planned_schedule_comes_back_with_the_same_digest(void **state)
 {
     (void)state;
     for (int64_t policy = SP_POLICY_SLIMPACK; policy <= SP_POLICY_FIXED_PACK; policy++)
-        expect_same_plan("dp=2 pp=2", "ideal", policy);
-    expect_same_plan("dp=4 pp=2 cp=2", "ideal", SP_POLICY_SLIMPACK);
-    expect_same_plan("dp=2 pp=4 tp=8 cp=4 order=tp-cp-pp-dp", "h200", SP_POLICY_SLIMPACK);
+        expect_same_plan("dp=2 pp=2", "ideal", (plan_setting){ SP_PLANNER_POLICY, policy });
+    expect_same_plan("dp=4 pp=2 cp=2", "ideal", (plan_setting){ SP_PLANNER_ALIGNMENT, 1 });
+    expect_same_plan("dp=2 pp=4 tp=8 cp=4 order=tp-cp-pp-dp", "h200",
+                     (plan_setting){ SP_PLANNER_EFFORT, 0 });
+}
+
+static void so_does_a_padded_one(void **state)
+{
+    (void)state;
+    expect_same_plan("dp=2 pp=2", "ideal", (plan_setting){ SP_PLANNER_PAD_MULTIPLE, 512 });
+    expect_same_plan("dp=2 pp=2 cp=2", "ideal", (plan_setting){ SP_PLANNER_PAD_MULTIPLE, 7 });
+}
+
+static void so_does_one_in_lockstep(void **state)
+{
+    (void)state;
+    expect_same_plan("dp=4 pp=4", "ideal", (plan_setting){ SP_PLANNER_LOCKSTEP, 1 });
 }
 
 /* Two shards of 2^31 - 1 keys in one pack. */
@@ -411,6 +456,8 @@ int main(void)
         OPEN(alignment_and_memory_are_bounded),
         OPEN(an_unfinished_plan_is_refused_for_what_it_lacks_first),
         cmocka_unit_test(a_planned_schedule_comes_back_with_the_same_digest),
+        cmocka_unit_test(so_does_a_padded_one),
+        cmocka_unit_test(so_does_one_in_lockstep),
         cmocka_unit_test(offsets_that_pass_int32_are_refused),
         cmocka_unit_test(a_pack_behind_the_last_is_refused),
         cmocka_unit_test(shards_that_are_no_ranges_are_refused),

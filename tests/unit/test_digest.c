@@ -158,6 +158,27 @@ static void degrees_count(void **state)
     }
 }
 
+/* Ranks that number themselves otherwise act on other parts of the plan; where the
+ * numbers come out equal, they do not. */
+static void the_order_of_ranks_counts(void **state)
+{
+    (void)state;
+    assert_true(digest_of("dp=2 pp=2") != digest_of("dp=2 pp=2 order=tp-cp-pp-dp"));
+    assert_true(digest_of("dp=2 pp=2") == digest_of("dp=2 pp=2 order=cp-tp-dp-pp"));
+    assert_true(digest_of("tp=2 cp=2") != digest_of("tp=2 cp=2 order=cp-tp-dp-pp"));
+}
+
+/* Padding changes a table of offsets that kernels take. */
+static void padding_counts(void **state)
+{
+    const built *b = *state;
+
+    b->schedule->pad_multiple = 8;
+    assert_true(sp_schedule_digest(b->schedule) != b->digest);
+    b->schedule->pad_multiple = 1;
+    assert_true(sp_schedule_digest(b->schedule) == b->digest);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,7 +188,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(where_packs_begin_counts, build, drop),
         cmocka_unit_test_setup_teardown(shards_count, build, drop),
         cmocka_unit_test_setup_teardown(ops_and_their_times_count, build, drop),
+        cmocka_unit_test_setup_teardown(padding_counts, build, drop),
         cmocka_unit_test(degrees_count),
+        cmocka_unit_test(the_order_of_ranks_counts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

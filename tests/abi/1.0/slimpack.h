@@ -114,6 +114,7 @@ enum sp_model_key {
     SP_MODEL_BACKWARD_FLOOR_PS = 25
 };
 #define SP_VIRTUAL_STAGES_MAX 64
+#define SP_PAD_MULTIPLE_MAX (1 << 20)
 enum sp_recompute {
     SP_RECOMPUTE_NONE = 0,
     SP_RECOMPUTE_SELECTIVE = 1,
@@ -376,6 +377,8 @@ SP_API sp_status sp_builder_create(const sp_topology *topology, const sp_batch *
                                    const sp_allocator *allocator, sp_builder **out);
 SP_API void sp_builder_destroy(sp_builder *builder);
 SP_API sp_status sp_builder_set_alignment(sp_builder *builder, int32_t alignment);
+SP_API sp_status sp_builder_set_pad_multiple(sp_builder *builder, int32_t pad_multiple);
+SP_API sp_status sp_builder_set_lockstep(sp_builder *builder, int32_t lockstep);
 SP_API sp_status sp_builder_set_pipeline(sp_builder *builder, int32_t virtual_stages,
                                          int32_t pipeline);
 SP_API sp_status sp_builder_add_merge(sp_builder *builder, int32_t sample,
