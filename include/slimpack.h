@@ -1609,7 +1609,7 @@ SP_API sp_status sp_simulation_path(const sp_simulation *simulation, int32_t ind
  * @param[in]     count       Measured steps, >= the number of keys.
  * @param[in]     schedules   [count] what was run.
  * @param[in]     models      [count] with which model.
- * @param[in]     measured_s  [count] seconds of each step, > 0.
+ * @param[in]     measured_s  [count] seconds of each step, 1e-18 to 1e15.
  * @param[in]     key_count   Keys, >= 1.
  * @param[in]     keys        [key_count] of ::sp_device_key: rates, bandwidths, overheads,
  *                            latencies or shares, each above 0 and below INT64_MAX.

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/sort.h"
+#include "slimpack.h"
 
 /* Seconds of one pass. */
 typedef struct sp__pass_cost {
@@ -54,5 +55,8 @@ int sp__fit_pass(const sp__fit_points *p, const double *seconds, const double *w
  * weight are scratch as long. 0 as above. */
 int sp__fit_passes(const sp__fit_points *p, const double *const seconds[2], int32_t *left_out,
                    int32_t *marks, double *weight, sp__pass_cost cost[2]);
+
+/* Refuses element i of a list of measured times that no slice or step takes. */
+sp_status sp__check_seconds(const char *name, int64_t i, double seconds);
 
 #endif

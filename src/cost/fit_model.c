@@ -16,7 +16,7 @@
 #include "cost/pairs.h"
 #include "input/model.h"
 
-/* A slice is over in that time, and the squares of their ratios stay finite. */
+/* A slice or a step is over in that time, and the squares of their ratios stay finite. */
 #define SHORTEST_SECONDS 1e-18
 #define LONGEST_SECONDS 1e15
 
@@ -44,22 +44,7 @@ typedef struct fit_job {
     sp__pass_cost cost[2];
 } fit_job;
 
-static sp_status check_slice(const fit_job *j, int64_t i)
-{
-    int64_t start = j->start[i], length = j->points.tokens[i];
-
-    if (start < 0)
-        return sp__fail(SP_ERR_RANGE, "start[%" PRId64 "]: %" PRId64 " is below 0", i, start);
-    if (length < 1)
-        return sp__fail(SP_ERR_RANGE, "length[%" PRId64 "]: %" PRId64 " is below 1", i, length);
-    if (start > INT32_MAX || length > INT32_MAX - start)
-        return sp__fail(SP_ERR_OVERFLOW,
-                        "length[%" PRId64 "]: %" PRId64 " tokens from %" PRId64 " pass %d", i,
-                        length, start, INT32_MAX);
-    return SP_OK;
-}
-
-static sp_status check_time(const char *name, int64_t i, double seconds)
+sp_status sp__check_seconds(const char *name, int64_t i, double seconds)
 {
     if (isnan(seconds)) /* its sign depends on the machine */
         return sp__fail(SP_ERR_INVALID, "%s[%" PRId64 "]: nan is no finite number", name, i);
@@ -74,6 +59,21 @@ static sp_status check_time(const char *name, int64_t i, double seconds)
     if (seconds > LONGEST_SECONDS)
         return sp__fail(SP_ERR_RANGE, "%s[%" PRId64 "]: %g is above %g", name, i, seconds,
                         LONGEST_SECONDS);
+    return SP_OK;
+}
+
+static sp_status check_slice(const fit_job *j, int64_t i)
+{
+    int64_t start = j->start[i], length = j->points.tokens[i];
+
+    if (start < 0)
+        return sp__fail(SP_ERR_RANGE, "start[%" PRId64 "]: %" PRId64 " is below 0", i, start);
+    if (length < 1)
+        return sp__fail(SP_ERR_RANGE, "length[%" PRId64 "]: %" PRId64 " is below 1", i, length);
+    if (start > INT32_MAX || length > INT32_MAX - start)
+        return sp__fail(SP_ERR_OVERFLOW,
+                        "length[%" PRId64 "]: %" PRId64 " tokens from %" PRId64 " pass %d", i,
+                        length, start, INT32_MAX);
     return SP_OK;
 }
 
@@ -109,7 +109,7 @@ static sp_status check(const fit_job *j, const sp_fit *fit)
     for (int64_t i = 0; i < count; i++) {
         SP_TRY(check_slice(j, i));
         for (int pass = 0; pass < 2; pass++)
-            SP_TRY(check_time(time_names[pass], i, j->seconds[pass][i]));
+            SP_TRY(sp__check_seconds(time_names[pass], i, j->seconds[pass][i]));
     }
     return SP_OK;
 }

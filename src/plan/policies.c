@@ -275,14 +275,14 @@ static sp_status balanced_draft(sp__step *step, int64_t packs)
 /* Slices of a long sample, each a pack of one run. */
 static void add_long(const sp__step *step, int32_t sample, int32_t tokens, sp__runs *runs)
 {
-    int32_t length = length_of(step, sample);
+    int32_t length = length_of(step, sample), start = 0;
 
-    for (int32_t start = 0; start < length; start += tokens) {
+    for (; length - start > tokens; start += tokens) {
         sp__runs_add_pack(runs, start > 0);
-        sp__runs_add_slice(runs, sample, start, start + tokens < length ? tokens : length - start);
-        if (start > INT32_MAX - tokens)
-            break;
+        sp__runs_add_slice(runs, sample, start, tokens);
     }
+    sp__runs_add_pack(runs, start > 0);
+    sp__runs_add_slice(runs, sample, start, length - start);
 }
 
 static int32_t count_long(const sp__step *step, const sp__keyed *items, int32_t count,
@@ -422,6 +422,45 @@ sp_status sp__step_balanced_pack(sp__step *step)
     return best_of_doubling(step, balanced_draft, 1, most);
 }
 
+/* Packs of that many tokens that the fullest replica needs at least. */
+static int64_t least_packs(const sp__step *step, int64_t tokens)
+{
+    const sp__assignment *a = &step->assignment;
+    int64_t most = 0;
+
+    for (int32_t r = 0; r < step->draft.lanes; r++) {
+        int64_t sum = 0;
+
+        for (int32_t i = a->first[r]; i < a->first[r + 1]; i++)
+            sum += length_of(step, a->sample[i]);
+        most = sp__max(most, sum);
+    }
+    return sp__ceil_div(most, tokens);
+}
+
+/* A size that makes too many packs is known to without a draft of them, which takes
+ * memory and time for each. */
+static sp_status uniform_of(sp__step *step, int64_t tokens)
+{
+    int64_t max_packs = sp__planner_value(step->planner, SP_PLANNER_MAX_PACKS);
+    int64_t packs = least_packs(step, tokens);
+
+    if (packs > max_packs)
+        return sp__fail(SP_ERR_INFEASIBLE, "max_packs: a replica needs %" PRId64
+                        " packs or more, but %" PRId64 " are allowed", packs, max_packs);
+    SP_TRY(uniform_draft(step, tokens));
+    return check_packs(step);
+}
+
+static int64_t first_uniform(const sp__step *step, int64_t least, int64_t longest)
+{
+    int64_t max_packs = sp__planner_value(step->planner, SP_PLANNER_MAX_PACKS), size = least;
+
+    while (size < longest && least_packs(step, size) > max_packs)
+        size *= 2;
+    return sp__min(size, longest);
+}
+
 sp_status sp__step_uniform_slice(sp__step *step)
 {
     int64_t given = sp__planner_value(step->planner, SP_PLANNER_SLICE_TOKENS);
@@ -441,10 +480,11 @@ sp_status sp__step_uniform_slice(sp__step *step)
     if (given > longest && step->limit.tokens < INT64_MAX)
         return sp__fail(SP_ERR_INFEASIBLE, "slice_tokens: %" PRId64
                         " are above the %" PRId64 " that max_pack_tokens allows", given, longest);
-    if (given > 0) {
-        SP_TRY(uniform_draft(step, given));
-        return check_packs(step);
-    }
+    if (given > 0)
+        return uniform_of(step, given);
+    if (least_packs(step, longest) > sp__planner_value(step->planner, SP_PLANNER_MAX_PACKS))
+        return uniform_of(step, longest); /* which says so */
     return best_of_doubling(step, uniform_draft,
-                            sp__min(alignment * sp__max(256 / alignment, 1), longest), longest);
+                            first_uniform(step, alignment * sp__max(256 / alignment, 1), longest),
+                            longest);
 }

@@ -4,7 +4,8 @@
  * The graph of waiting has an edge from each op to the next of its stage, from
  * F k of a virtual stage to F k of the next, from B k to B k of the one before, from
  * the forward packs of a backward pack's slices to it, and from B k to the weight
- * gradients of k; the ops of a merged pack on a virtual stage are one node. A sweep
+ * gradients of k; the ops of a merged pack on a virtual stage are one node, and in
+ * lockstep those of pack k in all replicas are. A sweep
  * that runs whatever can run ends early exactly when the graph has a ring. The times
  * given must respect each edge.
  */
@@ -139,22 +140,40 @@ static sp_status next_op(const sweep *w, int32_t r, int32_t stage, int32_t *op)
     return SP_OK;
 }
 
-/* Merge that an op meets in, -1 for one that runs in its replica alone. */
-static int32_t merge_of(const sweep *w, int32_t r, int32_t op)
+/* Replicas that run an op together: those of a merge, in lockstep all of them, else one. */
+typedef struct meeting {
+    int32_t first, replicas;
+    int32_t merge; /* that they share the pack of, -1 for none */
+} meeting;
+
+/* Weight gradients are each replica's own but in lockstep. */
+static meeting meeting_of(const sweep *w, int32_t r, int32_t op)
 {
     int pass = sp__op_pass(op);
+    int32_t g = pass == SP_WEIGHT
+                    ? -1 : w->s->pack_merge[pass][(int64_t)r * w->s->packs[pass] + sp__op_pack(op)];
 
-    return pass == SP_WEIGHT
-               ? -1 : w->s->pack_merge[pass][(int64_t)r * w->s->packs[pass] + sp__op_pack(op)];
+    if (w->s->lockstep)
+        return (meeting){ 0, w->dp, -1 };
+    return g < 0 ? (meeting){ r, 1, -1 }
+                 : (meeting){ w->s->merge[g].first, w->s->merge[g].replicas, g };
 }
 
-/* Whether all replicas of a merge stand before an op of it like this one, with
- * their inputs; from receives the latest. I8 makes it the same pack. */
-static sp_status all_meet(const sweep *w, int32_t merge, int32_t stage, int32_t of, int *meet,
+/* Whether replica r's next op is its part of the meeting that another's op asks for.
+ * Packs of a merge may have other numbers in each replica; I8 makes it the same one. */
+static int is_part(const sweep *w, const meeting *m, int32_t r, int32_t op, int32_t of)
+{
+    if (op < 0 || sp__op_pass(op) != sp__op_pass(of) || sp__op_chunk(op) != sp__op_chunk(of))
+        return 0;
+    return m->merge >= 0 ? meeting_of(w, r, op).merge == m->merge
+                         : sp__op_pack(op) == sp__op_pack(of);
+}
+
+/* Whether all replicas of a meeting stand before an op like this one, with their
+ * inputs; from receives the latest. */
+static sp_status all_meet(const sweep *w, const meeting *m, int32_t stage, int32_t of, int *meet,
                           int64_t *from)
 {
-    const sp__merge *m = &w->s->merge[merge];
-
     *from = 0;
     *meet = 0;
     for (int32_t r = m->first; r < m->first + m->replicas; r++) {
@@ -162,9 +181,7 @@ static sp_status all_meet(const sweep *w, int32_t merge, int32_t stage, int32_t 
         int32_t op;
 
         SP_TRY(next_op(w, r, stage, &op));
-        if (op < 0 || sp__op_pass(op) != sp__op_pass(of) ||
-            sp__op_chunk(op) != sp__op_chunk(of) || merge_of(w, r, op) != merge ||
-            !has_input(w, r, stage, op, &input))
+        if (!is_part(w, m, r, op, of) || !has_input(w, r, stage, op, &input))
             return SP_OK;
         *from = input > *from ? input : *from;
     }
@@ -172,16 +189,23 @@ static sp_status all_meet(const sweep *w, int32_t merge, int32_t stage, int32_t 
     return SP_OK;
 }
 
-static sp_status run_meeting(sweep *w, int32_t merge, int32_t stage, int64_t from)
+static sp_status fail_start(const meeting *m, int32_t stage, int32_t r)
 {
-    const sp__merge *m = &w->s->merge[merge];
+    if (m->merge >= 0)
+        return sp__fail(SP_ERR_INVARIANT, "I4: merge %" PRId32 ", stage %" PRId32
+                        ": replicas %" PRId32 " and %" PRId32
+                        " start a shared pack at different times", m->merge, stage, m->first, r);
+    return sp__fail(SP_ERR_INVARIANT, "I4: stage %" PRId32 ": replicas 0 and %" PRId32
+                    " start a pack at different times, but run in lockstep", stage, r);
+}
+
+static sp_status run_meeting(sweep *w, const meeting *m, int32_t stage, int64_t from)
+{
     int64_t start = w->s->timeline.start[op_index(w, m->first, stage)];
 
     for (int32_t r = m->first; r < m->first + m->replicas; r++) {
         if (w->s->timeline.start[op_index(w, r, stage)] != start)
-            return sp__fail(SP_ERR_INVARIANT, "I4: merge %" PRId32 ", stage %" PRId32
-                            ": replicas %" PRId32 " and %" PRId32
-                            " start a shared pack at different times", merge, stage, m->first, r);
+            return fail_start(m, stage, r);
         SP_TRY(run_op(w, r, stage, from));
     }
     return SP_OK;
@@ -189,22 +213,20 @@ static sp_status run_meeting(sweep *w, int32_t merge, int32_t stage, int64_t fro
 
 static sp_status step(sweep *w, int32_t r, int32_t stage, int *moved)
 {
-    int32_t op, merge;
+    meeting m;
+    int32_t op;
     int64_t from;
-    int meet;
 
     *moved = 0;
     SP_TRY(next_op(w, r, stage, &op));
     if (op < 0 || !has_input(w, r, stage, op, &from))
         return SP_OK;
-    merge = merge_of(w, r, op);
-    if (merge < 0) {
+    m = meeting_of(w, r, op);
+    if (m.replicas > 1)
+        SP_TRY(all_meet(w, &m, stage, op, moved, &from));
+    else
         *moved = 1;
-        return run_op(w, r, stage, from);
-    }
-    SP_TRY(all_meet(w, merge, stage, op, &meet, &from));
-    *moved = meet;
-    return meet ? run_meeting(w, merge, stage, from) : SP_OK;
+    return *moved ? run_meeting(w, &m, stage, from) : SP_OK;
 }
 
 static sp_status run_all(sweep *w)

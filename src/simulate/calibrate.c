@@ -15,6 +15,7 @@
 #include "base/abi.h"
 #include "base/first.h"
 #include "base/status.h"
+#include "cost/fit.h"
 #include "simulate/simulation.h"
 
 #define ROUNDS 60
@@ -41,12 +42,7 @@ static sp_status check_step(int32_t i, const sp_schedule *schedule, const sp_mod
     if (schedule == NULL || model == NULL)
         return sp__fail(SP_ERR_INVALID, "%s[%" PRId32 "]: NULL",
                         schedule == NULL ? "schedules" : "models", i);
-    if (!isfinite(measured))
-        return sp__fail(SP_ERR_INVALID, "measured_s[%" PRId32 "]: %g is no finite number", i,
-                        measured);
-    if (measured <= 0)
-        return sp__fail(SP_ERR_RANGE, "measured_s[%" PRId32 "]: %g is not above 0", i, measured);
-    return SP_OK;
+    return sp__check_seconds("measured_s", i, measured);
 }
 
 static sp_status check_key(const struct sp_device *d, const int32_t *keys, int32_t i)

@@ -80,7 +80,9 @@ static void check_read(const cli_plan_file *plan)
 
     limits.alignment = plan->note.alignment;
     limits.pad_multiple = plan->note.pad_multiple;
-    REQUIRE(check_schedule(plan->schedule, plan->topology, sp_schedule_lengths(plan->schedule),
+    /* The checker asks each rank, and a file may speak of 2^31. */
+    REQUIRE(sp_topology_size(plan->topology) > 4096 ||
+            check_schedule(plan->schedule, plan->topology, sp_schedule_lengths(plan->schedule),
                            sp_batch_count(plan->batch), &limits, why, sizeof why) == 0, "%s", why);
     REQUIRE(sp_schedule_check(plan->schedule) == SP_OK, "%s", sp_error_message());
 }

@@ -158,6 +158,9 @@ static void bad_input_is_named(void **state)
     bad[0] = -1;
     EXPECT_FAIL(sp_device_calibrate(d, 1, m.schedules, m.models, bad, 1, keys, NULL, NULL),
                 SP_ERR_RANGE, "measured_s[0]: -1 is not above 0");
+    bad[0] = 1e-300; /* of which any simulated time is an infinite multiple */
+    EXPECT_FAIL(sp_device_calibrate(d, 1, m.schedules, m.models, bad, 1, keys, NULL, NULL),
+                SP_ERR_RANGE, "measured_s[0]: 1e-300 is below 1e-18");
     EXPECT_FAIL(sp_device_calibrate(d, 2, m.schedules, m.models, m.seconds, 3, keys, NULL, NULL),
                 SP_ERR_INVALID, "count: 2 measured steps are fewer than 3 keys");
     EXPECT_FAIL(sp_device_calibrate(d, 1, missing, m.models, m.seconds, 1, keys, NULL, NULL),

@@ -266,6 +266,32 @@ static void i4_a_shared_pack_that_starts_apart(void **state)
     refuse("I4: merge 0, stage 0: replicas 0 and 1 start a shared pack at different times");
 }
 
+/* A last op that comes late in one replica is late for all that run it together. */
+static void i4_a_pack_that_starts_apart_in_lockstep(void **state)
+{
+    int64_t last = op_at(1, 0, schedule->timeline.ops - 1);
+
+    (void)state;
+    schedule->lockstep = 1;
+    assert_int_equal(sp_schedule_check(schedule), SP_OK);
+    schedule->timeline.start[last] += 5;
+    schedule->timeline.end[last] += 5;
+    refuse("I4: stage 0: replicas 0 and 1 start a pack at different times, but run in lockstep");
+    schedule->lockstep = 0;
+    assert_int_equal(sp_schedule_check(schedule), SP_OK);
+}
+
+/* Replica 1 runs B 0 before F 3 on its last stage, which alone it may. */
+static void i4_orders_that_wait_in_a_ring_in_lockstep(void **state)
+{
+    int64_t at = op_at(1, 1, 3);
+
+    (void)state;
+    schedule->lockstep = 1;
+    swap(&schedule->timeline.op[at], &schedule->timeline.op[at + 1]);
+    refuse("I4: replica 0, stage 0: op 4 can never run, ops wait for each other in a ring");
+}
+
 static void i5_a_peak_above_the_cap(void **state)
 {
     (void)state;
@@ -453,6 +479,8 @@ int main(void)
         ON(stages, i4_a_start_before_the_input_is_there),
         ON(stages, i4_an_op_that_ends_before_it_starts),
         ON(stages, i4_a_shared_pack_that_starts_apart),
+        ON(stages, i4_a_pack_that_starts_apart_in_lockstep),
+        ON(stages, i4_orders_that_wait_in_a_ring_in_lockstep),
         ON(stages, i5_a_peak_above_the_cap),
         ON(stages, i7_a_start_off_the_alignment),
         ON(stages, i8_a_merge_outside_the_plan),

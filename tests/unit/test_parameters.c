@@ -162,6 +162,36 @@ static void slice_tokens_set_the_uniform_slice(void **state)
     planned_free(&p);
 }
 
+/* Two billion tokens in slices of 16 are too many packs before any is made. */
+static void uniform_slices_past_max_packs_are_counted_only(void **state)
+{
+    const plan_input in = { .topology = "dp=1",
+                            .set = { { SP_PLANNER_POLICY, SP_POLICY_UNIFORM_SLICE },
+                                     { SP_PLANNER_SLICE_TOKENS, 16 } },
+                            .set_model = { { SP_MODEL_WINDOW, 4096 } }, LENGTHS(INT32_MAX) };
+    planned p = try_to_plan(&in);
+
+    (void)state;
+    assert_int_equal(p.status, SP_ERR_INFEASIBLE);
+    assert_string_equal(sp_error_message(), "max_packs: a replica needs 134217728 packs or more, "
+                                            "but 256 are allowed");
+    planned_free(&p);
+}
+
+/* The last slice ends at the largest int32: no sum on the way passes it. */
+static void uniform_slices_reach_the_longest_sample(void **state)
+{
+    const plan_input in = { .topology = "dp=1", .device = "ideal",
+                            .set = { { SP_PLANNER_POLICY, SP_POLICY_UNIFORM_SLICE },
+                                     { SP_PLANNER_SLICE_TOKENS, INT64_C(1) << 29 } },
+                            .set_model = { { SP_MODEL_WINDOW, 4096 } }, LENGTHS(INT32_MAX) };
+    planned p = plan_it(&in);
+
+    (void)state;
+    assert_int_equal(p.stats.slices, 4);
+    planned_free(&p);
+}
+
 /* In lockstep all replicas run pack k of a stage at the same time. */
 static void lockstep_starts_a_pack_everywhere_at_once(void **state)
 {
@@ -283,6 +313,8 @@ int main(void)
         cmocka_unit_test(merges_can_be_left_out_or_narrowed),
         cmocka_unit_test(running_ahead_costs_live_tokens_and_saves_time),
         cmocka_unit_test(slice_tokens_set_the_uniform_slice),
+        cmocka_unit_test(uniform_slices_past_max_packs_are_counted_only),
+        cmocka_unit_test(uniform_slices_reach_the_longest_sample),
         cmocka_unit_test(lockstep_starts_a_pack_everywhere_at_once),
         cmocka_unit_test(a_lockstep_plan_replays_in_lockstep),
         cmocka_unit_test(exact_nodes_prove_the_assignment),
