@@ -258,6 +258,54 @@ static void fill_pipeline(random_case *c)
         c->has_cap = 1;
 }
 
+/* A length of any size that a batch takes, most of them beside a power of two. */
+static int64_t any_length(uint64_t *s)
+{
+    int64_t power = INT64_C(1) << random_below(s, 41);
+    int64_t n = one_in(s, 4) ? 1 + random_below(s, power) : power - 1 + random_below(s, 3);
+
+    return n > 0 ? n : 1;
+}
+
+/* Few of them, since each is planned in up to max_packs slices. */
+static void take_any_lengths(random_case *c, uint64_t *s)
+{
+    c->lengths_kind = "any to 2^40";
+    c->count = 1 + random_below(s, c->count < 12 ? c->count : 12);
+    for (int64_t i = 0; i < c->count; i++)
+        c->length[i] = any_length(s);
+    c->has_cap = 1; /* costs, offsets and samples have largest values */
+}
+
+static void take_degrees(random_case *c, uint64_t *s, int64_t most)
+{
+    int64_t layers = model_value(c->model, SP_MODEL_LAYERS);
+    int64_t dp = PICK(s, 1, 16, 64, 100, 256, 512), pp = PICK(s, 1, 2, 7, 16, 32, 64);
+    int64_t cp = PICK(s, 1, 1, 2, 5, 8, 16);
+
+    pp = pp < layers ? pp : layers;
+    while (dp * pp * cp > most) {
+        int64_t *largest = dp >= pp && dp >= cp ? &dp : pp >= cp ? &pp : &cp;
+
+        *largest = (*largest + 1) / 2;
+    }
+    c->virtual_stages = 1;
+    snprintf(c->topology, sizeof c->topology, "dp=%" PRId64 " pp=%" PRId64 " cp=%" PRId64 " tp=1",
+             dp, pp, cp);
+}
+
+/* Large clusters and lengths: from a stream of its own, after all else was chosen. */
+static void widen(random_case *c)
+{
+    uint64_t s = c->seed ^ 0x77696465u;
+    int64_t roll = random_below(&s, 4096);
+
+    if (roll < 1024 && roll % 4 == 0)
+        take_degrees(c, &s, roll < 4 ? 512 * 64 * 16 : roll < 128 ? 2048 : 256);
+    if (roll < 1024 && roll % 4 != 0)
+        take_any_lengths(c, &s);
+}
+
 void random_case_make(uint64_t seed, int kinds, random_case *c)
 {
     const check_limits none = CHECK_LIMITS_INIT;
@@ -280,6 +328,8 @@ void random_case_make(uint64_t seed, int kinds, random_case *c)
     else
         set(c, SP_PLANNER_MEMORY_BYTES, INT64_MAX);
     fill_pipeline(c);
+    if ((kinds & CASE_WIDE) != 0)
+        widen(c);
 }
 
 int64_t random_case_value(const random_case *c, int32_t key, int64_t other)

@@ -19,7 +19,8 @@ enum case_kind {
     CASE_ANY = 0,
     CASE_IDEAL = 1,   /* device ideal only: no communication, no overhead */
     CASE_NO_CAPS = 2, /* nothing set that could make it infeasible */
-    CASE_SMALL = 4    /* few samples, replicas and packs */
+    CASE_SMALL = 4,   /* few samples, replicas and packs */
+    CASE_WIDE = 8     /* some of DP to 512, PP to 64, CP to 16, and of lengths to 2^40 */
 };
 
 typedef struct case_setting {
