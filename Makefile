@@ -6,6 +6,7 @@
 #   make check-abi, check-oom, analyse: the ABI of 1.0; failing allocations; clang-tidy and cppcheck
 #   make check-asan, make check-tsan: the tests, or the threaded ones, under sanitizers
 #   make fuzz       FUZZ_RUNS=20000 FUZZ_SECONDS=20: random inputs to what reads inputs, under sanitizers
+#   make soak       SOAK_CASES=1000000 SOAK_FIRST=0: random plans, held against all invariants
 #   make install    PREFIX=/usr/local DESTDIR= LIBDIR= INCLUDEDIR= BINDIR= MANDIR= DATADIR= PYTHON=python3 PYTHONDIR=
 #
 # V=1 shows commands, WERROR=1 makes warnings errors, B=dir builds elsewhere,
@@ -68,7 +69,7 @@ Q   := $(if $(V),,@)
 say  = $(if $(V),:,printf '  %-6s %s\n')
 
 .PHONY: all lib demo check check-full check-abi check-oom analyse coverage measured check-valgrind check-build check-run check-asan check-tsan threaded print-tests bench deps deps-check install install-python uninstall \
-    fuzz fuzz-run fuzz-seeds docs clean force
+    soak fuzz fuzz-run fuzz-seeds docs clean force
 .DELETE_ON_ERROR:
 
 all: lib $(PROGRAM)
@@ -276,6 +277,13 @@ analyse:
 check-full: check
 	@B=$(B) sh tests/mpi/executor.sh --full
 	@SLIMPACK_CASES=20000 $(B)/tests/property/test_invariants
+
+# A million random cases take about an hour on two cores.
+SOAK_CASES ?= 1000000
+SOAK_FIRST ?= 0
+
+soak: $(B)/tests/property/test_invariants
+	@B=$(B) SOAK_CASES=$(SOAK_CASES) SOAK_FIRST=$(SOAK_FIRST) sh tests/soak.sh
 
 # ---- the same under sanitizers, built apart
 

@@ -44,6 +44,20 @@ static inline int64_t sp__mul_div_round(int64_t a, int64_t b, int64_t c)
     return q > INT64_MAX ? INT64_MAX : (int64_t)q;
 }
 
+/* Least common multiple of two numbers in 1 to 2^31. */
+static inline int64_t sp__lcm(int64_t a, int64_t b)
+{
+    int64_t x = a, y = b;
+
+    while (y != 0) {
+        int64_t rest = x % y;
+
+        x = y;
+        y = rest;
+    }
+    return a / x * b;
+}
+
 static inline int64_t sp__ceil_div(int64_t a, int64_t b)
 {
     return a / b + (a % b != 0);

@@ -107,27 +107,78 @@ static sp_status make_lanes(sp__step *step)
 
 /* Padding counts anew for every slice that the other pass's cuts make, so a pack
  * can pass the cap by a few multiples: then the cuts aim lower by as much. */
-sp_status sp__step_pack(sp__step *step)
+static sp_status pack_within_cap(sp__step *step, int *fits)
 {
     sp__arena_mark mark = sp__arena_here(step->arena);
 
+    *fits = 0;
     for (int32_t round = 0; round < CAP_ROUNDS; round++) {
         int64_t excess;
+        sp_status status;
 
         SP_TRY(make_lanes(step));
         excess = sp__draft_excess(&step->draft, step->batch->lengths);
-        if (excess == 0)
+        *fits = excess == 0;
+        if (*fits)
             return SP_OK;
         step->limit.tokens -= excess;
         sp__arena_rewind(step->arena, mark);
         if (step->limit.tokens < 1)
-            break;
-        SP_TRY(sp__step_search(step));
+            return SP_OK;
+        status = sp__step_search(step);
+        if (status != SP_OK) /* more packs than are allowed under the lower aim */
+            return status == SP_ERR_INFEASIBLE ? SP_OK : status;
         mark = sp__arena_here(step->arena);
     }
+    return SP_OK;
+}
+
+/* Slices of whole multiples of the padding are not padded, however they are cut. 0
+ * where the cuts are so already, or such a slice is too long. */
+static int cut_at_padding(sp__step *step)
+{
+    const sp__limit *l = &step->limit;
+    int64_t pad = (int64_t)l->pad * (l->group == 1 ? 1 : 2 * l->group);
+    int64_t alignment = sp__lcm(step->draft.alignment, pad);
+
+    if (alignment == step->yardstick.alignment || alignment > INT32_MAX ||
+        sp__padded_size(l, alignment) > step->draft.pack_tokens)
+        return 0;
+    step->yardstick.alignment = (int32_t)alignment;
+    return 1;
+}
+
+static sp_status pack_again(sp__step *step, int *fits)
+{
+    sp_status status;
+
+    step->limit.tokens = step->draft.pack_tokens;
+    status = sp__step_search(step);
+    if (status != SP_OK)
+        return status == SP_ERR_INFEASIBLE ? SP_OK : status;
+    return pack_within_cap(step, fits);
+}
+
+/* A merge splits a slice over more ranks, and each part of it is padded: what fits no
+ * cap shared may fit it alone. */
+sp_status sp__step_pack(sp__step *step)
+{
+    int fits;
+
+    SP_TRY(pack_within_cap(step, &fits));
+    if (!fits && cut_at_padding(step))
+        SP_TRY(pack_again(step, &fits));
+    if (!fits && step->assignment.merges > 0) {
+        SP_TRY(sp__step_assign(step, 0));
+        SP_TRY(pack_again(step, &fits));
+    }
+    if (fits)
+        return SP_OK;
     return sp__fail(SP_ERR_INFEASIBLE, "max_pack_tokens: no cuts at alignment %" PRId32
-                    " with pad_multiple %" PRId32 " keep %" PRId32 " tokens", step->draft.alignment,
-                    step->draft.pad_multiple, step->draft.pack_tokens);
+                    " with pad_multiple %" PRId32 " keep %" PRId32 " tokens in %" PRId64
+                    " packs", step->draft.alignment, step->draft.pad_multiple,
+                    step->draft.pack_tokens,
+                    sp__planner_value(step->planner, SP_PLANNER_MAX_PACKS));
 }
 
 sp_status sp__step_try(sp__step *step, const sp__pack_shape *shape, int32_t replica,

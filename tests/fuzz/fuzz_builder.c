@@ -91,6 +91,7 @@ static void check_built(const parts *p, const sp_schedule *schedule)
     char why[400] = "";
 
     limits.alignment = p->alignment;
+    limits.any_split = 1;
     limits.pad_multiple = p->padding;
     limits.memory_bytes = p->memory;
     REQUIRE(check_schedule(schedule, p->topology, p->length, p->samples, &limits, why,

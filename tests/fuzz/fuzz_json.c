@@ -79,6 +79,7 @@ static void check_read(const cli_plan_file *plan)
     char why[400] = "";
 
     limits.alignment = plan->note.alignment;
+    limits.any_split = 1;
     limits.pad_multiple = plan->note.pad_multiple;
     /* The checker asks each rank, and a file may speak of 2^31. */
     REQUIRE(sp_topology_size(plan->topology) > 4096 ||

@@ -31,7 +31,7 @@ static check_limits limits_of(const fuzz_case *c)
                        value(c, SP_PLANNER_MAX_PACK_SAMPLES), value(c, SP_PLANNER_MAX_MERGE_DEGREE),
                        value(c, SP_PLANNER_PACK_GROUP), value(c, SP_PLANNER_MEMORY_BYTES),
                        { 0, 0 }, 0, value(c, SP_PLANNER_MERGES) == 0,
-                       (int)value(c, SP_PLANNER_KEEP_ORDER), 1 };
+                       (int)value(c, SP_PLANNER_KEEP_ORDER), 1, 0 };
 
     if (policy == SP_POLICY_FIXED_PACK) /* takes the packs that it gets */
         l.max_packs = 0;

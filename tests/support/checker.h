@@ -27,9 +27,10 @@ typedef struct check_limits {
     int keep_order;           /* 1: samples of a replica run in input order */
     int planned;              /* 1: by a planner, which owes ideal, bound and live tokens;
                                  0: built of parts, where these may be 0 for unknown */
+    int any_split;            /* 1: a rank may hold no part of a slice that others share */
 } check_limits;
 
-#define CHECK_LIMITS_INIT { 1, 1, 0, 0, 0, 0, 0, 0, { 0, 0 }, 0, 0, 0, 0 }
+#define CHECK_LIMITS_INIT { 1, 1, 0, 0, 0, 0, 0, 0, { 0, 0 }, 0, 0, 0, 0, 0 }
 
 /* 0 when all holds, else the number of the invariant that does not, 1 to 9, or an
  * enum check_code, with words in why. lengths [n] are those that were planned. */

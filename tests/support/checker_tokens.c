@@ -245,7 +245,7 @@ static int check_pass_coverage(checker *c, int pass)
                 continue; /* counted with its first replica */
             gather_shared(p, d, pass, k, cursor, &u);
             CHECK(check_cover(c, &u, pass, k));
-            if (c->limits->planned)
+            if (!c->limits->any_split)
                 CHECK(check_split(c, &u, pass, k, seen));
         }
     return 0;

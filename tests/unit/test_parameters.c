@@ -192,6 +192,26 @@ static void uniform_slices_reach_the_longest_sample(void **state)
     planned_free(&p);
 }
 
+/* Cuts anywhere pad each slice; cuts at multiples of the padding none but the last. */
+static void a_cap_of_one_padding_cuts_at_its_multiples(void **state)
+{
+    static const char *const where[] = { "dp=1", "dp=2 pp=2", "dp=1 cp=2" };
+    static const int64_t cap[] = { 4, 4, 8 };
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        const plan_input in = { .topology = where[i], .device = "ideal",
+                                .set = { { SP_PLANNER_ALIGNMENT, 1 },
+                                         { SP_PLANNER_PAD_MULTIPLE, 4 },
+                                         { SP_PLANNER_MAX_PACK_TOKENS, cap[i] } },
+                                LENGTHS(9, 30, 5, 2, 61) };
+        planned p = plan_it(&in);
+
+        assert_true(most_tokens(&p) <= cap[i]);
+        planned_free(&p);
+    }
+}
+
 /* In lockstep all replicas run pack k of a stage at the same time. */
 static void lockstep_starts_a_pack_everywhere_at_once(void **state)
 {
@@ -315,6 +335,7 @@ int main(void)
         cmocka_unit_test(slice_tokens_set_the_uniform_slice),
         cmocka_unit_test(uniform_slices_past_max_packs_are_counted_only),
         cmocka_unit_test(uniform_slices_reach_the_longest_sample),
+        cmocka_unit_test(a_cap_of_one_padding_cuts_at_its_multiples),
         cmocka_unit_test(lockstep_starts_a_pack_everywhere_at_once),
         cmocka_unit_test(a_lockstep_plan_replays_in_lockstep),
         cmocka_unit_test(exact_nodes_prove_the_assignment),
