@@ -189,23 +189,28 @@ static sp_status all_meet(const sweep *w, const meeting *m, int32_t stage, int32
     return SP_OK;
 }
 
-static sp_status fail_start(const meeting *m, int32_t stage, int32_t r)
+static sp_status fail_apart(const meeting *m, int32_t stage, int32_t r, const char *what)
 {
     if (m->merge >= 0)
         return sp__fail(SP_ERR_INVARIANT, "I4: merge %" PRId32 ", stage %" PRId32
                         ": replicas %" PRId32 " and %" PRId32
-                        " start a shared pack at different times", m->merge, stage, m->first, r);
+                        " %s a shared pack at different times", m->merge, stage, m->first, r, what);
     return sp__fail(SP_ERR_INVARIANT, "I4: stage %" PRId32 ": replicas 0 and %" PRId32
-                    " start a pack at different times, but run in lockstep", stage, r);
+                    " %s a pack at different times, but run in lockstep", stage, r, what);
 }
 
+/* What runs together waits for its slowest rank: it starts and ends as one. */
 static sp_status run_meeting(sweep *w, const meeting *m, int32_t stage, int64_t from)
 {
-    int64_t start = w->s->timeline.start[op_index(w, m->first, stage)];
+    const sp__timeline *t = &w->s->timeline;
+    int64_t start = t->start[op_index(w, m->first, stage)];
+    int64_t end = t->end[op_index(w, m->first, stage)];
 
     for (int32_t r = m->first; r < m->first + m->replicas; r++) {
-        if (w->s->timeline.start[op_index(w, r, stage)] != start)
-            return fail_start(m, stage, r);
+        if (t->start[op_index(w, r, stage)] != start)
+            return fail_apart(m, stage, r, "start");
+        if (t->end[op_index(w, r, stage)] != end)
+            return fail_apart(m, stage, r, "end");
         SP_TRY(run_op(w, r, stage, from));
     }
     return SP_OK;

@@ -261,9 +261,15 @@ static void i4_an_op_that_ends_before_it_starts(void **state)
 static void i4_a_shared_pack_that_starts_apart(void **state)
 {
     (void)state;
-    schedule->timeline.end[op_at(1, 0, 0)] = 9;
-    schedule->timeline.start[op_at(1, 0, 1)] = 9;
+    schedule->timeline.start[op_at(1, 0, 0)] = 1;
     refuse("I4: merge 0, stage 0: replicas 0 and 1 start a shared pack at different times");
+}
+
+static void i4_a_shared_pack_that_ends_apart(void **state)
+{
+    (void)state;
+    schedule->timeline.end[op_at(1, 0, 0)] = 9;
+    refuse("I4: merge 0, stage 0: replicas 0 and 1 end a shared pack at different times");
 }
 
 /* A last op that comes late in one replica is late for all that run it together. */
@@ -277,6 +283,8 @@ static void i4_a_pack_that_starts_apart_in_lockstep(void **state)
     schedule->timeline.start[last] += 5;
     schedule->timeline.end[last] += 5;
     refuse("I4: stage 0: replicas 0 and 1 start a pack at different times, but run in lockstep");
+    schedule->timeline.start[last] -= 5;
+    refuse("I4: stage 0: replicas 0 and 1 end a pack at different times, but run in lockstep");
     schedule->lockstep = 0;
     assert_int_equal(sp_schedule_check(schedule), SP_OK);
 }
@@ -479,6 +487,7 @@ int main(void)
         ON(stages, i4_a_start_before_the_input_is_there),
         ON(stages, i4_an_op_that_ends_before_it_starts),
         ON(stages, i4_a_shared_pack_that_starts_apart),
+        ON(stages, i4_a_shared_pack_that_ends_apart),
         ON(stages, i4_a_pack_that_starts_apart_in_lockstep),
         ON(stages, i4_orders_that_wait_in_a_ring_in_lockstep),
         ON(stages, i5_a_peak_above_the_cap),
