@@ -465,7 +465,8 @@ sp_status sp__step_uniform_slice(sp__step *step)
 {
     int64_t given = sp__planner_value(step->planner, SP_PLANNER_SLICE_TOKENS);
     int64_t alignment = step->yardstick.alignment;
-    int64_t longest = sp__round_up(step->batch->longest, alignment);
+    /* A slice of that many tokens cuts no sample, be it a multiple of alignment or not. */
+    int64_t longest = sp__min(sp__round_up(step->batch->longest, alignment), INT32_MAX);
 
     SP_TRY(sp__step_assign(step, 0));
     if (!sp__step_can_slice(step))

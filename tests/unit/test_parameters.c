@@ -185,10 +185,17 @@ static void uniform_slices_reach_the_longest_sample(void **state)
                             .set = { { SP_PLANNER_POLICY, SP_POLICY_UNIFORM_SLICE },
                                      { SP_PLANNER_SLICE_TOKENS, INT64_C(1) << 29 } },
                             .set_model = { { SP_MODEL_WINDOW, 4096 } }, LENGTHS(INT32_MAX) };
+    const plan_input whole = { .topology = "dp=1", .device = "ideal",
+                               .set = { { SP_PLANNER_POLICY, SP_POLICY_UNIFORM_SLICE },
+                                        { SP_PLANNER_MAX_PACKS, 1 } },
+                               .set_model = { { SP_MODEL_WINDOW, 4096 } }, LENGTHS(INT32_MAX) };
     planned p = plan_it(&in);
 
     (void)state;
     assert_int_equal(p.stats.slices, 4);
+    planned_free(&p);
+    p = plan_it(&whole);
+    assert_int_equal(p.stats.slices, 1);
     planned_free(&p);
 }
 
