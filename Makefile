@@ -69,7 +69,7 @@ Q   := $(if $(V),,@)
 say  = $(if $(V),:,printf '  %-6s %s\n')
 
 .PHONY: all lib demo check check-full check-abi check-oom analyse coverage measured check-valgrind check-build check-run check-asan check-tsan threaded print-tests bench deps deps-check install install-python uninstall \
-    soak fuzz fuzz-run fuzz-seeds docs clean force
+    soak fuzz fuzz-try fuzz-run fuzz-seeds docs clean force
 .DELETE_ON_ERROR:
 
 all: lib $(PROGRAM)
@@ -181,7 +181,8 @@ ORACLE_simgrid := $(shell printf '\043if !__has_include(<simgrid/s4u.hpp>)\n\043
     $(CXX) -std=c++17 -x c++ -fsyntax-only - 2>/dev/null && echo 1)
 ORACLES := $(if $(ORACLE_glpk),oracle/test_glpk) $(if $(ORACLE_simgrid),oracle/test_simgrid)
 NO_ORACLES := $(filter-out $(ORACLES),oracle/test_glpk oracle/test_simgrid)
-SCRIPTS  := $(wildcard $(patsubst %,tests/%/*.sh,lint cli examples mpi install docs browser python property oom)) tests/abi/abi.sh
+SCRIPTS  := $(wildcard $(patsubst %,tests/%/*.sh,lint cli examples mpi install docs browser python property oom)) tests/abi/abi.sh \
+    $(if $(CHECK_FUZZ),tests/fuzz/bounded.sh)
 # Programs of several processes, where Open MPI is; their script says when it is not.
 MPICC    ?= mpicc
 MPI      := $(if $(shell command -v $(MPICC)),$(patsubst tests/%.c,%,$(wildcard tests/mpi/*.c)) mpi/executor/executor)
@@ -337,7 +338,11 @@ fuzz_ready = $(shell echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
 $(filter $(foreach f,plan partition simulate slice exact cost,$(B)/src/$(f)/%),$(LIB_OBJ)): ALL_CFLAGS += $(FUZZ_SEARCH)
 
 fuzz:
-	@sh tests/deps.sh required libcmocka-dev:cmocka.h
+	@sh tests/deps.sh required libcmocka-dev:cmocka.h optional clang:@clang \
+	    libclang-rt-14-dev:/usr/lib/llvm-14/lib/clang/14.0.6/lib/linux
+	@$(MAKE) --no-print-directory fuzz-try
+
+fuzz-try:
 	@if [ -z "$(fuzz_ready)" ]; then \
 	    echo "skipped: make fuzz needs $(FUZZ_CC) and its runtime (packages clang and libclang-rt-dev)"; else \
 	    $(MAKE) --no-print-directory B=build/fuzz CC=$(FUZZ_CC) FUZZ_DRIVER=-fsanitize=fuzzer \

@@ -3,7 +3,7 @@
 #
 #   deps.sh required|optional PACKAGE:TEST ... [required|optional PACKAGE:TEST ...]
 #
-# TEST is a header that the compiler must find, or @program. Installs by apt-get as
+# TEST is a header that the compiler must find, @program or /a/file. Installs by apt-get as
 # root or through sudo, after one update. What stays missing is named; a required
 # package then fails. An optional one that apt does not know never hinders another.
 set -u
@@ -14,6 +14,7 @@ before='#include <stddef.h>\n#include <stdarg.h>\n#include <setjmp.h>\n#include 
 has() {
     case $1 in
     @*) command -v "${1#@}" >/dev/null 2>&1 ;;
+    /*) [ -e "$1" ] ;;
     *) printf "$before#include <%s>\n" "$1" | ${CC:-cc} -x c -E - >/dev/null 2>&1 ;;
     esac
 }

@@ -17,7 +17,7 @@ env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make --no-print-directory B="$work" docs
     [ "$(grep -vc '^  SITE' "$work/log")" = 0 ]
 say $? site_is_built_without_a_warning || cat "$work/log"
 missing=
-for page in why start concepts integration parameters cli inputs plan_format report simulator architecture field_cases python \
+for page in why start concepts integration parameters cli inputs plan_format report simulator architecture field_cases reliability python \
     changelog contributing; do
     [ -e "$work/docs/html/md_docs_$page.html" ] || missing="$missing $page"
 done
