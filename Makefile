@@ -128,7 +128,7 @@ $(SHARED): $(LIB_OBJ) lib/slimpack.map
 	@mkdir -p $(@D)
 	@$(say) LINK $@
 	$(Q)$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-soname,libslimpack.so.$(MAJOR) \
-	    -Wl,--version-script,lib/slimpack.map -Wl,-z,defs -o $@ $(LIB_OBJ) $(LIBS)
+	    -Wl,--version-script,lib/slimpack.map $(if $(findstring sanitize,$(LDFLAGS)),,-Wl,-z,defs) -o $@ $(LIB_OBJ) $(LIBS)
 
 $(L)/libslimpack.so: $(SHARED)
 	$(Q)ln -sf libslimpack.so.$(VERSION) $(L)/libslimpack.so.$(MAJOR)

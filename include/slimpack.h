@@ -105,8 +105,9 @@ SP_API const char *sp_status_name(sp_status status);
 SP_API const char *sp_status_text(sp_status status);
 
 /**
- * The calling thread's last failure in words: argument, value and bound.
- * A successful call leaves it as it is.
+ * The calling thread's last failure in words: argument, value and bound, in one line.
+ * Control characters of a name that it repeats are shown as '?'. A successful call
+ * leaves it as it is.
  * @return A string owned by the library, valid until this thread's next failing
  *         call. Empty before the first failure.
  */

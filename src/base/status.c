@@ -2,7 +2,8 @@
  * status.c - names of statuses, the thread's last message, the version.
  *
  * The message lives in the thread that failed and is overwritten by its next
- * failure only, so that a success in between does not lose it.
+ * failure only, so that a success in between does not lose it. It is one line without
+ * control characters, whatever names it quotes: it ends up in logs and on terminals.
  */
 #include "base/status.h"
 
@@ -15,6 +16,13 @@
 
 static _Thread_local char last_message[512];
 
+static void blank_controls(char *text)
+{
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = '?';
+}
+
 sp_status sp__fail(sp_status status, const char *format, ...)
 {
     va_list arguments;
@@ -23,6 +31,7 @@ sp_status sp__fail(sp_status status, const char *format, ...)
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start did it */
     vsnprintf(last_message, sizeof last_message, format, arguments);
     va_end(arguments);
+    blank_controls(last_message);
     return status;
 }
 

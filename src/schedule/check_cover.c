@@ -173,7 +173,8 @@ static sp_status fail_home(int32_t sample, int32_t one, int32_t other)
 }
 
 /* Only the replicas of a merge hold slices of the same sample: others could not
- * exchange its keys and values. home[sample] is a replica, or -2 - merge. */
+ * exchange its keys and values. A merge holds its sample, and no two hold the same.
+ * home[sample] is a replica, or -2 - merge. */
 sp_status sp__check_homes(const struct sp_schedule *s, sp__arena *scratch)
 {
     int32_t *home;
@@ -194,6 +195,10 @@ sp_status sp__check_homes(const struct sp_schedule *s, sp__arena *scratch)
                 *h = here;
             }
         }
+    for (int32_t g = 0; g < s->merges; g++)
+        if (home[s->merge[g].sample] != -2 - g)
+            return sp__fail(SP_ERR_INVARIANT, "I8: merge %" PRId32 " has no pack of its sample %"
+                            PRId32, g, s->merge[g].sample);
     return SP_OK;
 }
 

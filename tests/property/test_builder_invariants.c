@@ -279,6 +279,19 @@ static void i8_a_merge_that_a_replica_lacks_is_refused(void **state)
     expect_refusal(&p, "I8");
 }
 
+/* Its replicas would wait for a pack that never comes, or set up a group for nothing. */
+static void i8_a_merge_without_packs_is_refused(void **state)
+{
+    small_plan p = small_plan_of_three_replicas();
+
+    (void)state;
+    p.merges = 1;
+    p.merge[0][0] = 0;
+    p.merge[0][1] = 0;
+    p.merge[0][2] = 2;
+    expect_refusal(&p, "I8: merge 0 has no pack of its sample 0");
+}
+
 static void i8_a_shared_pack_with_other_slices_on_a_replica_is_refused(void **state)
 {
     small_plan p = small_plan_of_two_stages();
@@ -347,6 +360,7 @@ int main(void)
         cmocka_unit_test(i7_a_slice_that_starts_off_the_alignment_is_refused),
         cmocka_unit_test(i8_merges_in_another_order_on_a_replica_are_refused),
         cmocka_unit_test(i8_a_merge_that_a_replica_lacks_is_refused),
+        cmocka_unit_test(i8_a_merge_without_packs_is_refused),
         cmocka_unit_test(i8_a_shared_pack_with_other_slices_on_a_replica_is_refused),
         cmocka_unit_test(i8_windows_that_cross_are_refused),
     };

@@ -58,6 +58,15 @@ static void a_name_like_no_other_gets_no_suggestion(void **state)
     expect_missing("", "unknown preset ''");
 }
 
+/* The sentence ends up in a log or on a terminal. */
+static void control_bytes_of_a_name_are_not_repeated(void **state)
+{
+    (void)state;
+    expect_missing("h10\n0", "unknown preset 'h10?0'; did you mean 'h100'?");
+    expect_missing("\033[2Jh\177100", "unknown preset '?[2Jh?100'");
+    expect_missing("h\303\2450", "unknown preset 'h\303\2450'; did you mean 'h100'?");
+}
+
 static void a_very_long_name_is_cut_and_gets_no_suggestion(void **state)
 {
     char name[300], sentence[200];
@@ -83,6 +92,7 @@ int main(void)
         cmocka_unit_test(a_slip_is_answered_with_the_nearest_name),
         cmocka_unit_test(the_first_of_equally_near_names_is_suggested),
         cmocka_unit_test(a_name_like_no_other_gets_no_suggestion),
+        cmocka_unit_test(control_bytes_of_a_name_are_not_repeated),
         cmocka_unit_test(a_very_long_name_is_cut_and_gets_no_suggestion),
     };
 
