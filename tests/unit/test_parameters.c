@@ -151,6 +151,14 @@ static void slice_tokens_set_the_uniform_slice(void **state)
                              .set = { { SP_PLANNER_POLICY, SP_POLICY_UNIFORM_SLICE },
                                       { SP_PLANNER_SLICE_TOKENS, 1000 } },
                              BATCH };
+    const plan_input capped = { .topology = "dp=2 pp=2",
+                                .set = { { SP_PLANNER_POLICY, SP_POLICY_UNIFORM_SLICE },
+                                         { SP_PLANNER_MAX_PACK_TOKENS, 512 },
+                                         { SP_PLANNER_SLICE_TOKENS, 1024 } },
+                                BATCH };
+    const plan_input whole = { .topology = "dp=2 pp=2",
+                               .set = { { SP_PLANNER_POLICY, SP_POLICY_UNIFORM_SLICE } },
+                               .set_model = { { SP_MODEL_CAUSAL, 0 } }, BATCH };
     planned p = plan_it(&in);
 
     (void)state;
@@ -159,6 +167,16 @@ static void slice_tokens_set_the_uniform_slice(void **state)
     p = try_to_plan(&odd);
     assert_int_equal(p.status, SP_ERR_INVALID);
     assert_string_equal(sp_error_message(), "slice_tokens: 1000 is no multiple of alignment 16");
+    planned_free(&p);
+    p = try_to_plan(&capped);
+    assert_int_equal(p.status, SP_ERR_INFEASIBLE);
+    assert_string_equal(sp_error_message(),
+                        "slice_tokens: 1024 are above the 512 that max_pack_tokens allows");
+    planned_free(&p);
+    p = try_to_plan(&whole);
+    assert_int_equal(p.status, SP_ERR_INVALID);
+    assert_string_equal(sp_error_message(),
+                        "policy uniform-slice: it needs slicing and causal attention");
     planned_free(&p);
 }
 

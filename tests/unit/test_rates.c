@@ -113,6 +113,55 @@ static void full_recomputation_adds_a_forward_of_the_layers(void **state)
     close_case(&c);
 }
 
+/* Attoseconds of a layer are 32 times as many of all; the head is not in them. */
+static void measured_layers_cost_what_was_measured(void **state)
+{
+    rates_case c = open_case("dp=1", "llama2-7b", "ideal");
+    const sp__rate *forward = &c.stage[0].pass[SP_FORWARD];
+
+    (void)state;
+    sp_model_set(c.model, SP_MODEL_FORWARD_TOKEN_AS, 2000000);
+    sp_model_set(c.model, SP_MODEL_FORWARD_PAIR_AS, 1000000);
+    sp_model_set(c.model, SP_MODEL_FORWARD_START_PS, 3);
+    sp_model_set(c.model, SP_MODEL_FORWARD_FLOOR_PS, 11);
+    assert_int_equal(fill(&c), SP_OK);
+    assert_int_equal(forward->compute, (INT64_C(64) << SP__COST_BITS) + at_400_tera(HEAD_FLOPS));
+    assert_int_equal(forward->pair, INT64_C(32) << SP__COST_BITS);
+    assert_int_equal(forward->half, 96);
+    assert_int_equal(forward->floor, 352);
+    assert_int_equal(c.stage[0].pass[SP_BACKWARD].compute,
+                     at_400_tera(2 * (LAYER_FLOPS * 32 + HEAD_FLOPS)));
+    close_case(&c);
+}
+
+static void the_head_may_have_a_rate_of_its_own(void **state)
+{
+    rates_case c = open_case("dp=1", "llama2-7b", "ideal");
+
+    (void)state;
+    sp_device_set(c.device, SP_DEVICE_HEAD_FLOPS, INT64_C(200000000000000));
+    assert_int_equal(fill(&c), SP_OK);
+    assert_int_equal(c.stage[0].pass[SP_FORWARD].compute,
+                     at_400_tera(LAYER_FLOPS * 32) + at_400_tera(2 * HEAD_FLOPS));
+    assert_int_equal(c.stage[0].pass[SP_BACKWARD].compute,
+                     at_400_tera(2 * LAYER_FLOPS * 32) + at_400_tera(4 * HEAD_FLOPS));
+    close_case(&c);
+}
+
+static void chunks_divide_the_layers_of_each_stage(void **state)
+{
+    rates_case c = open_case("pp=4", "llama2-7b", "ideal");
+    int32_t layers[4 * STAGES];
+
+    (void)state;
+    assert_int_equal(sp__stage_layers(c.model, 4, 2, layers), SP_OK);
+    EXPECT_FAIL(sp__stage_layers(c.model, 4, 3, layers), SP_ERR_INVALID,
+                "virtual_stages: 3 chunks do not divide the 8 layers of stage 0");
+    EXPECT_FAIL(sp__stage_layers(c.model, 1, 2, layers), SP_ERR_INVALID,
+                "virtual_stages: 2 chunks a stage need a pipeline of at least 2 stages, but pp is 1");
+    close_case(&c);
+}
+
 static void only_the_last_stage_has_the_head(void **state)
 {
     rates_case c = open_case("pp=4", "llama2-7b", "ideal");
@@ -465,6 +514,9 @@ int main(void)
         cmocka_unit_test(backward_is_twice_linear_and_two_and_a_half_times_attention),
         cmocka_unit_test(each_pass_of_attention_has_its_own_rate),
         cmocka_unit_test(full_recomputation_adds_a_forward_of_the_layers),
+        cmocka_unit_test(measured_layers_cost_what_was_measured),
+        cmocka_unit_test(the_head_may_have_a_rate_of_its_own),
+        cmocka_unit_test(chunks_divide_the_layers_of_each_stage),
         cmocka_unit_test(only_the_last_stage_has_the_head),
         cmocka_unit_test(layers_that_do_not_divide_go_to_the_first_stages),
         cmocka_unit_test(tensor_parallelism_divides_the_work),
