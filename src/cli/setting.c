@@ -23,7 +23,8 @@ int cli_value_name(const char *values, int index, const char **name)
 {
     for (; index > 0 && values != NULL; index--) {
         values = strchr(values, ',');
-        values += values != NULL;
+        if (values != NULL)
+            values++;
     }
     if (values == NULL)
         return 0;
