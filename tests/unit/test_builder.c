@@ -254,6 +254,7 @@ static int32_t value(const planned *p, int32_t key)
 static sp_schedule *rebuild(const planned *p)
 {
     sp_coordinates degrees = SP_COORDINATES_INIT;
+    sp_pipeline_view pipeline = SP_PIPELINE_VIEW_INIT;
     sp_schedule *s;
     sp_builder *b;
 
@@ -262,6 +263,8 @@ static sp_schedule *rebuild(const planned *p)
     assert_int_equal(sp_builder_set_alignment(b, value(p, SP_PLANNER_ALIGNMENT)), SP_OK);
     assert_int_equal(sp_builder_set_pad_multiple(b, value(p, SP_PLANNER_PAD_MULTIPLE)), SP_OK);
     assert_int_equal(sp_builder_set_lockstep(b, value(p, SP_PLANNER_LOCKSTEP)), SP_OK);
+    assert_int_equal(sp_schedule_pipeline(p->schedule, &pipeline), SP_OK);
+    assert_int_equal(sp_builder_set_pipeline(b, pipeline.virtual_stages, pipeline.pipeline), SP_OK);
     for (int32_t g = 0; g < sp_schedule_merge_count(p->schedule); g++) {
         sp_merge_view m = SP_MERGE_VIEW_INIT;
 
@@ -299,6 +302,7 @@ static void expect_same_time(const planned *p, const sp_schedule *s)
 static void expect_same_plan(const char *where, const char *device, plan_setting set)
 {
     const plan_input in = { .topology = where, .device = device, .set = { set },
+                            .set_model = { { SP_MODEL_VIRTUAL_STAGES, 1 + (set.key == 0) } },
                             LENGTHS(70000, 300, 4000, 1200, 700, 5000, 64, 2500, 31, 800, 1, 16) };
     sp_stats stats = SP_STATS_INIT;
     planned p = plan_it(&in);
@@ -336,6 +340,14 @@ static void so_does_a_padded_one(void **state)
     (void)state;
     expect_same_plan("dp=2 pp=2", "ideal", (plan_setting){ SP_PLANNER_PAD_MULTIPLE, 512 });
     expect_same_plan("dp=2 pp=2 cp=2", "ideal", (plan_setting){ SP_PLANNER_PAD_MULTIPLE, 7 });
+}
+
+static void so_does_one_of_any_pipeline(void **state)
+{
+    (void)state;
+    expect_same_plan("dp=2 pp=4", "ideal",
+                     (plan_setting){ SP_PLANNER_PIPELINE, SP_PIPELINE_ZERO_BUBBLE });
+    expect_same_plan("dp=2 pp=4", "ideal", (plan_setting){ 0, 0 }); /* of two virtual stages */
 }
 
 static void so_does_one_in_lockstep(void **state)
@@ -458,6 +470,7 @@ int main(void)
         cmocka_unit_test(a_planned_schedule_comes_back_with_the_same_digest),
         cmocka_unit_test(so_does_a_padded_one),
         cmocka_unit_test(so_does_one_in_lockstep),
+        cmocka_unit_test(so_does_one_of_any_pipeline),
         cmocka_unit_test(offsets_that_pass_int32_are_refused),
         cmocka_unit_test(a_pack_behind_the_last_is_refused),
         cmocka_unit_test(shards_that_are_no_ranges_are_refused),
