@@ -40,6 +40,12 @@ fi
 
 case ${SANITIZE:-} in
 *address*)
+    case $(${CC:-cc} --version) in
+    *clang*)
+        echo "[  SKIPPED ] python_package: clang's runtime is in the program, or loaded before it, not both"
+        exit 77
+        ;;
+    esac
     LD_PRELOAD="$(${CC:-cc} -print-file-name=libasan.so) $(${CC:-cc} -print-file-name=libubsan.so)"
     ASAN_OPTIONS=detect_leaks=0 # the interpreter's own
     export LD_PRELOAD ASAN_OPTIONS

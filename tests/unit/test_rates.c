@@ -158,7 +158,8 @@ static void chunks_divide_the_layers_of_each_stage(void **state)
     EXPECT_FAIL(sp__stage_layers(c.model, 4, 3, layers), SP_ERR_INVALID,
                 "virtual_stages: 3 chunks do not divide the 8 layers of stage 0");
     EXPECT_FAIL(sp__stage_layers(c.model, 1, 2, layers), SP_ERR_INVALID,
-                "virtual_stages: 2 chunks a stage need a pipeline of at least 2 stages, but pp is 1");
+                "virtual_stages: 2 chunks a stage need a pipeline of at least 2 stages, "
+                "but pp is 1");
     close_case(&c);
 }
 
