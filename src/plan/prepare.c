@@ -33,38 +33,65 @@ int sp__step_can_slice(const sp__step *step)
            (policy == SP_POLICY_SLIMPACK || policy == SP_POLICY_UNIFORM_SLICE);
 }
 
+static sp_status fail_cost(int32_t stage)
+{
+    return sp__fail(SP_ERR_OVERFLOW, "cost: the work of stage %" PRId32
+                    " with its communication passes 2^61 ps", stage);
+}
+
 /* Exchange of K and V on a stage: what a pack pays for any, and for each token. */
-static void set_exchange(sp__step *step, int32_t stage)
+static sp_status set_exchange(sp__step *step, int32_t stage)
 {
     const struct sp_planner *p = step->planner;
     const sp__shape *shape = &p->shape;
     int32_t cp = shape->degree[SP__CP];
     int32_t last = sp__shape_rank(shape, 0, shape->degree[SP__TP] - 1, 0, cp - 1);
     int crosses = sp__crosses_nodes(&p->target.rates, 0, last);
-    int64_t one = 0, many = 0;
+    sp__int128 one = 0, many = 0;
 
     for (int32_t u = stage; u < p->target.rates.stages; u += p->target.rates.pp) {
-        one += sp__exchange_time(&p->target.rates, u, 1, cp, crosses);
-        many += sp__exchange_time(&p->target.rates, u, 1 << SP__COST_BITS, cp, crosses);
+        int64_t token = sp__exchange_time(&p->target.rates, u, 1, cp, crosses);
+        int64_t tokens = sp__exchange_time(&p->target.rates, u, 1 << SP__COST_BITS, cp, crosses);
+
+        if (token < 0 || tokens < 0)
+            return fail_cost(stage);
+        one += token;
+        many += tokens;
     }
-    step->yardstick.exchange = one;
-    step->yardstick.exchange_token = many - one;
+    if (many > SP__LONGEST)
+        return fail_cost(stage);
+    step->yardstick.exchange = (int64_t)one;
+    step->yardstick.exchange_token = (int64_t)(many - one);
+    return SP_OK;
 }
 
-static void set_yardstick(sp__step *step, int32_t stage)
+/* Sums of the stage's chunks; what the whole batch costs by them, exchanged in every
+ * token, fits, and with it any sum of its parts. */
+static sp_status set_yardstick(sp__step *step, int32_t stage)
 {
     const sp__rates *rates = &step->planner->target.rates;
     sp__yardstick *y = &step->yardstick;
+    sp__int128 all = 0;
 
+    SP_TRY(set_exchange(step, stage));
     for (int pass = 0; pass < 2; pass++) {
-        y->token[pass] = y->pair[pass] = 0;
+        sp__int128 token = 0, pair = 0;
+
         for (int32_t u = stage; u < rates->stages; u += rates->pp) {
-            y->token[pass] += rates->stage[u].pass[pass].token;
-            y->pair[pass] += rates->stage[u].pass[pass].pair;
+            token += rates->stage[u].pass[pass].token;
+            pair += rates->stage[u].pass[pass].pair;
         }
+        if (token > SP__LONGEST || pair > SP__LONGEST)
+            return fail_cost(stage);
+        y->token[pass] = (int64_t)token;
+        y->pair[pass] = (int64_t)pair;
+        all += (token + y->exchange_token) * step->totals.tokens + pair * step->totals.pairs;
     }
+    if (all >> SP__COST_BITS > SP__LONGEST)
+        return fail_cost(stage);
     y->attention = rates->attention;
     y->alignment = (int32_t)sp__planner_value(step->planner, SP_PLANNER_ALIGNMENT);
+    return SP_OK;
 }
 
 static sp_status sort_samples(sp__step *step)
@@ -146,8 +173,7 @@ sp_status sp__step_start(sp__step *step, struct sp_planner *planner, const struc
     SP_TRY(sp__batch_totals(&planner->target.rates.attention, batch->lengths, batch->count,
                             &step->totals));
     SP_TRY(pick_stage(step, &stage));
-    set_yardstick(step, stage);
-    set_exchange(step, stage);
+    SP_TRY(set_yardstick(step, stage));
     step->draft =
         (sp__draft){.lanes = planner->shape.degree[SP__DP],
                     .cp = planner->shape.degree[SP__CP],
