@@ -237,6 +237,23 @@ static void a_cap_of_one_padding_cuts_at_its_multiples(void **state)
     }
 }
 
+/* What links take counts where sums must fit: 4 million tokens at seconds each. */
+static void work_that_fits_only_without_communication_is_refused(void **state)
+{
+    const plan_input in = { .topology = "tp=8", .device = "h100",
+                            .set_model = { { SP_MODEL_WINDOW, 64 } },
+                            .set_device = { { SP_DEVICE_INTRA_BANDWIDTH, 1000000 },
+                                            { SP_DEVICE_TP_EXPOSED_PERCENT, 100 } },
+                            LENGTHS(4000000) };
+    planned p = try_to_plan(&in);
+
+    (void)state;
+    assert_int_equal(p.status, SP_ERR_OVERFLOW);
+    assert_string_equal(sp_error_message(),
+                        "cost: the work of stage 0 with its communication passes 2^61 ps");
+    planned_free(&p);
+}
+
 /* In lockstep all replicas run pack k of a stage at the same time. */
 static void lockstep_starts_a_pack_everywhere_at_once(void **state)
 {
@@ -361,6 +378,7 @@ int main(void)
         cmocka_unit_test(uniform_slices_past_max_packs_are_counted_only),
         cmocka_unit_test(uniform_slices_reach_the_longest_sample),
         cmocka_unit_test(a_cap_of_one_padding_cuts_at_its_multiples),
+        cmocka_unit_test(work_that_fits_only_without_communication_is_refused),
         cmocka_unit_test(lockstep_starts_a_pack_everywhere_at_once),
         cmocka_unit_test(a_lockstep_plan_replays_in_lockstep),
         cmocka_unit_test(exact_nodes_prove_the_assignment),
