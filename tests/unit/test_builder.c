@@ -54,6 +54,7 @@ static void null_arguments_are_named(void **state)
     EXPECT_FAIL(sp_builder_add_op(NULL, 0, 0, 0, 0, 0, 0, 0), SP_ERR_INVALID, "builder is NULL");
     EXPECT_FAIL(sp_builder_set_memory(NULL, 0, 0, 0, 0, 0), SP_ERR_INVALID, "builder is NULL");
     EXPECT_FAIL(sp_builder_finish(NULL, &s), SP_ERR_INVALID, "builder is NULL");
+    EXPECT_FAIL(sp_schedule_pipeline(NULL, NULL), SP_ERR_INVALID, "schedule is NULL");
     EXPECT_FAIL(sp_builder_finish(builder, NULL), SP_ERR_INVALID, "out is NULL");
     assert_null(b);
     assert_null(s);

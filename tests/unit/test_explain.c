@@ -206,6 +206,7 @@ static void arguments_are_checked(void **state)
     EXPECT_FAIL(sp_simulation_device(x.simulation, 0, NULL), SP_ERR_INVALID, "view is NULL");
     assert_int_equal(sp_simulation_device(x.simulation, -1, &device), SP_ERR_RANGE);
     EXPECT_FAIL(sp_simulation_path(x.simulation, 0, NULL), SP_ERR_INVALID, "view is NULL");
+    EXPECT_FAIL(sp_simulation_path(NULL, 0, &path), SP_ERR_INVALID, "simulation is NULL");
     assert_int_equal(sp_simulation_path(x.simulation, -1, &path), SP_ERR_RANGE);
     assert_int_equal(sp_simulation_path(x.simulation, sp_simulation_path_count(x.simulation),
                                         &path), SP_ERR_RANGE);
