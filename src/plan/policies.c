@@ -422,8 +422,8 @@ sp_status sp__step_balanced_pack(sp__step *step)
     return best_of_doubling(step, balanced_draft, 1, most);
 }
 
-/* Packs of that many tokens that the fullest replica needs at least. */
-static int64_t least_packs(const sp__step *step, int64_t tokens)
+/* Tokens of the fullest replica. */
+static int64_t most_tokens(const sp__step *step)
 {
     const sp__assignment *a = &step->assignment;
     int64_t most = 0;
@@ -435,30 +435,22 @@ static int64_t least_packs(const sp__step *step, int64_t tokens)
             sum += length_of(step, a->sample[i]);
         most = sp__max(most, sum);
     }
-    return sp__ceil_div(most, tokens);
+    return most;
 }
 
-/* A size that makes too many packs is known to without a draft of them, which takes
- * memory and time for each. */
-static sp_status uniform_of(sp__step *step, int64_t tokens)
+/* Sizes that make too many packs are known to without a draft of them, which takes
+ * memory and time for each pack: least is the smallest that may not. */
+static sp_status least_size(const sp__step *step, int64_t largest, int64_t *least)
 {
     int64_t max_packs = sp__planner_value(step->planner, SP_PLANNER_MAX_PACKS);
-    int64_t packs = least_packs(step, tokens);
+    int64_t tokens = most_tokens(step);
 
-    if (packs > max_packs)
+    *least = sp__ceil_div(tokens, max_packs);
+    if (*least > largest)
         return sp__fail(SP_ERR_INFEASIBLE, "max_packs: a replica needs %" PRId64
-                        " packs or more, but %" PRId64 " are allowed", packs, max_packs);
-    SP_TRY(uniform_draft(step, tokens));
-    return check_packs(step);
-}
-
-static int64_t first_uniform(const sp__step *step, int64_t least, int64_t longest)
-{
-    int64_t max_packs = sp__planner_value(step->planner, SP_PLANNER_MAX_PACKS), size = least;
-
-    while (size < longest && least_packs(step, size) > max_packs)
-        size *= 2;
-    return sp__min(size, longest);
+                        " packs or more, but %" PRId64 " are allowed",
+                        sp__ceil_div(tokens, largest), max_packs);
+    return SP_OK;
 }
 
 sp_status sp__step_uniform_slice(sp__step *step)
@@ -467,6 +459,7 @@ sp_status sp__step_uniform_slice(sp__step *step)
     int64_t alignment = step->yardstick.alignment;
     /* A slice of that many tokens cuts no sample, be it a multiple of alignment or not. */
     int64_t longest = sp__min(sp__round_up(step->batch->longest, alignment), INT32_MAX);
+    int64_t least, first;
 
     SP_TRY(sp__step_assign(step, 0));
     if (!sp__step_can_slice(step))
@@ -481,11 +474,13 @@ sp_status sp__step_uniform_slice(sp__step *step)
     if (given > longest && step->limit.tokens < INT64_MAX)
         return sp__fail(SP_ERR_INFEASIBLE, "slice_tokens: %" PRId64
                         " are above the %" PRId64 " that max_pack_tokens allows", given, longest);
-    if (given > 0)
-        return uniform_of(step, given);
-    if (least_packs(step, longest) > sp__planner_value(step->planner, SP_PLANNER_MAX_PACKS))
-        return uniform_of(step, longest); /* which says so */
-    return best_of_doubling(step, uniform_draft,
-                            first_uniform(step, alignment * sp__max(256 / alignment, 1), longest),
-                            longest);
+    SP_TRY(least_size(step, given > 0 ? given : longest, &least));
+    if (given > 0) {
+        SP_TRY(uniform_draft(step, given));
+        return check_packs(step);
+    }
+    first = alignment * sp__max(256 / alignment, 1);
+    while (first < least)
+        first *= 2;
+    return best_of_doubling(step, uniform_draft, sp__min(first, longest), longest);
 }
