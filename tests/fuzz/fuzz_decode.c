@@ -13,6 +13,7 @@
  */
 #include "fuzz.h"
 
+#include "../support/weighed.h"
 #include "wire/wire.h"
 
 uint64_t __real_sp_schedule_digest(const sp_schedule *schedule);
@@ -25,33 +26,6 @@ uint64_t __wrap_sp_schedule_digest(const sp_schedule *schedule)
 {
     digests++;
     return last_digest = __real_sp_schedule_digest(schedule);
-}
-
-typedef struct weighed {
-    sp_allocator hooks;
-    size_t live, most;
-} weighed;
-
-static void *weigh(void *ctx, size_t size)
-{
-    weighed *m = ctx;
-    size_t *block = malloc(sizeof(max_align_t) + size);
-
-    if (block == NULL)
-        return NULL;
-    *block = size;
-    m->live += size;
-    m->most = m->live > m->most ? m->live : m->most;
-    return (char *)block + sizeof(max_align_t);
-}
-
-static void unweigh(void *ctx, void *ptr)
-{
-    weighed *m = ctx;
-    size_t *block = (size_t *)(void *)((char *)ptr - sizeof(max_align_t));
-
-    m->live -= *block;
-    free(block);
 }
 
 /* Encodes what was decoded, and decodes it once more. */
@@ -78,7 +52,7 @@ static void check_trip(const sp_schedule *schedule)
 
 static sp_status decode(const uint8_t *bytes, size_t size, int32_t rank)
 {
-    weighed m = { { sizeof(sp_allocator), weigh, unweigh, &m }, 0, 0 };
+    weighed m = WEIGHED_INIT(m);
     sp_schedule *out = NULL;
     sp_status status = sp_schedule_decode(bytes, size, rank, &m.hooks, &out), checked;
 

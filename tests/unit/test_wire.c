@@ -16,6 +16,7 @@
 #include "../support/random_case.h"
 #include "../support/round_trip.h"
 #include "../support/small_plan.h"
+#include "../support/weighed.h"
 
 /* A plan with merges, context ranks and both passes, and its bytes. */
 typedef struct sent {
@@ -286,36 +287,10 @@ static void other_versions_and_formats_are_named(void **state)
     assert_null(out);
 }
 
-/* Hooks that know how much memory is out. */
-typedef struct weighed {
-    sp_allocator hooks;
-    size_t live, most;
-} weighed;
-
-static void *weigh(void *ctx, size_t size)
-{
-    weighed *m = ctx;
-    size_t *block = malloc(sizeof(max_align_t) + size);
-
-    *block = size;
-    m->live += size;
-    m->most = m->live > m->most ? m->live : m->most;
-    return (char *)block + sizeof(max_align_t);
-}
-
-static void unweigh(void *ctx, void *ptr)
-{
-    weighed *m = ctx;
-    size_t *block = (size_t *)((char *)ptr - sizeof(max_align_t));
-
-    m->live -= *block;
-    free(block);
-}
-
 /* Decodes bytes that may hold anything, whole or a rank's part. */
 static void decode_hostile(const unsigned char *bytes, size_t size, int32_t rank)
 {
-    weighed m = { { sizeof(sp_allocator), weigh, unweigh, &m }, 0, 0 };
+    weighed m = WEIGHED_INIT(m);
     sp_schedule *out = NULL;
     sp_status status = sp_schedule_decode(bytes, size, rank, &m.hooks, &out);
 
