@@ -525,6 +525,10 @@ breaks token_that_no_slice_holds_breaks_an_invariant 's/"samples":\[4000,100/"sa
 breaks lost_op_breaks_an_invariant 's/"ops":\[\["F",0,[0-9]*,[0-9]*\],/"ops":[/'
 breaks op_run_twice_breaks_an_invariant 's/\["F",1,/["F",0,/'
 breaks memory_above_the_cap_breaks_an_invariant 's/"memory_bytes":[0-9]*/"memory_bytes":1000/'
+broken other_padding_has_another_digest "stats.digest" 's/"pad_multiple":1,/"pad_multiple":8,/'
+broken padding_below_its_bound_is_refused "pad_multiple: 0 is below 1" 's/"pad_multiple":1,/"pad_multiple":0,/'
+broken lockstep_is_true_or_false "lockstep: an integer stands where a truth value is expected" \
+    's/"lockstep":false/"lockstep":3/'
 breaks other_alignment_breaks_an_invariant 's/"alignment":[0-9]*/"alignment":4096/'
 
 # ---- outputs that cannot be written
