@@ -105,6 +105,15 @@ static sp_status make_lanes(sp__step *step)
     return sp__run_jobs(&step->workers, step->draft.lanes, lane_job, &job);
 }
 
+/* A lower aim may take more packs than are allowed, which is no error yet. */
+static sp_status search_again(sp__step *step, int *found)
+{
+    sp_status status = sp__step_search(step);
+
+    *found = status == SP_OK;
+    return status == SP_ERR_INFEASIBLE ? SP_OK : status;
+}
+
 /* Padding counts anew for every slice that the other pass's cuts make, so a pack
  * can pass the cap by a few multiples: then the cuts aim lower by as much. */
 static sp_status pack_within_cap(sp__step *step, int *fits)
@@ -114,7 +123,7 @@ static sp_status pack_within_cap(sp__step *step, int *fits)
     *fits = 0;
     for (int32_t round = 0; round < CAP_ROUNDS; round++) {
         int64_t excess;
-        sp_status status;
+        int found;
 
         SP_TRY(make_lanes(step));
         excess = sp__draft_excess(&step->draft, step->batch->lengths);
@@ -125,9 +134,9 @@ static sp_status pack_within_cap(sp__step *step, int *fits)
         sp__arena_rewind(step->arena, mark);
         if (step->limit.tokens < 1)
             return SP_OK;
-        status = sp__step_search(step);
-        if (status != SP_OK) /* more packs than are allowed under the lower aim */
-            return status == SP_ERR_INFEASIBLE ? SP_OK : status;
+        SP_TRY(search_again(step, &found));
+        if (!found)
+            return SP_OK;
         mark = sp__arena_here(step->arena);
     }
     return SP_OK;
@@ -150,13 +159,11 @@ static int cut_at_padding(sp__step *step)
 
 static sp_status pack_again(sp__step *step, int *fits)
 {
-    sp_status status;
+    int found;
 
     step->limit.tokens = step->draft.pack_tokens;
-    status = sp__step_search(step);
-    if (status != SP_OK)
-        return status == SP_ERR_INFEASIBLE ? SP_OK : status;
-    return pack_within_cap(step, fits);
+    SP_TRY(search_again(step, &found));
+    return found ? pack_within_cap(step, fits) : SP_OK;
 }
 
 /* A merge splits a slice over more ranks, and each part of it is padded: what fits no
