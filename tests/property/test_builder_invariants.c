@@ -265,15 +265,21 @@ static void i8_merges_in_another_order_on_a_replica_are_refused(void **state)
     expect_refusal(&p, "I8");
 }
 
+/* Of replicas 0 and 1, by name only: their packs stay as they are. */
+static void share_sample_zero(small_plan *p)
+{
+    p->merges = 1;
+    p->merge[0][0] = 0;
+    p->merge[0][1] = 0;
+    p->merge[0][2] = 2;
+}
+
 static void i8_a_merge_that_a_replica_lacks_is_refused(void **state)
 {
     small_plan p = small_plan_of_three_replicas();
 
     (void)state;
-    p.merges = 1;
-    p.merge[0][0] = 0;
-    p.merge[0][1] = 0;
-    p.merge[0][2] = 2;
+    share_sample_zero(&p);
     for (int pass = 0; pass < 2; pass++)
         p.pack[0][pass][0].merge = 0;
     expect_refusal(&p, "I8");
@@ -285,10 +291,7 @@ static void i8_a_merge_without_packs_is_refused(void **state)
     small_plan p = small_plan_of_three_replicas();
 
     (void)state;
-    p.merges = 1;
-    p.merge[0][0] = 0;
-    p.merge[0][1] = 0;
-    p.merge[0][2] = 2;
+    share_sample_zero(&p);
     expect_refusal(&p, "I8: merge 0 has no pack of its sample 0");
 }
 
