@@ -181,8 +181,8 @@ sp_status sp__step_pack(sp__step *step)
     }
     if (fits)
         return SP_OK;
-    return sp__fail(SP_ERR_INFEASIBLE, "max_pack_tokens: no cuts at alignment %" PRId32
-                    " with pad_multiple %" PRId32 " keep %" PRId32 " tokens in %" PRId64
+    return sp__fail(SP_ERR_INFEASIBLE, "max_pack_tokens: found no cuts at alignment %" PRId32
+                    " with pad_multiple %" PRId32 " that keep %" PRId32 " tokens in %" PRId64
                     " packs", step->draft.alignment, step->draft.pad_multiple,
                     step->draft.pack_tokens,
                     sp__planner_value(step->planner, SP_PLANNER_MAX_PACKS));

@@ -245,6 +245,28 @@ static void b_every_sample_is_planned_flagged_or_named(void **state)
     }
 }
 
+/* Each pass alone keeps the cap, but every cut of one pads a slice more of the other, and
+ * no multiple of both 3 and 5 is within 10 tokens. The planner looks no further; more
+ * packs will do. */
+static void b7_cuts_that_pad_each_other_are_refused_by_name(void **state)
+{
+    plan_input in = { .topology = "dp=1", .device = "h100",
+                      .set = { { SP_PLANNER_MAX_PACK_TOKENS, 10 }, { SP_PLANNER_PAD_MULTIPLE, 5 },
+                               { SP_PLANNER_ALIGNMENT, 3 }, { SP_PLANNER_MAX_PACKS, 6 },
+                               { SP_PLANNER_MEMORY_BYTES, INT64_C(1) << 40 } },
+                      LENGTHS(25, 2) };
+    planned p = try_to_plan(&in);
+
+    (void)state;
+    assert_int_equal(p.status, SP_ERR_INFEASIBLE);
+    assert_string_equal(sp_error_message(), "max_pack_tokens: found no cuts at alignment 3 with "
+                                            "pad_multiple 5 that keep 10 tokens in 6 packs");
+    planned_free(&p);
+    in.set[3].value = 12;
+    p = plan_it(&in);
+    planned_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +276,7 @@ int main(void)
         cmocka_unit_test(b5_a_sample_above_the_cap_is_sliced),
         cmocka_unit_test(b6_an_oversize_sample_runs_alone_and_flagged),
         cmocka_unit_test(b7_the_cap_counts_padded_tokens),
+        cmocka_unit_test(b7_cuts_that_pad_each_other_are_refused_by_name),
         cmocka_unit_test(b10_slices_sum_to_all_tokens),
         cmocka_unit_test(b11_an_overhang_stays_part_of_its_sample),
         cmocka_unit_test(b13_nothing_is_skipped),
