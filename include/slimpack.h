@@ -897,14 +897,15 @@ SP_API void sp_planner_recycle(sp_planner *planner, sp_schedule *schedule);
  * @{
  */
 
-/** ::SP_FORWARD or ::SP_BACKWARD; of an op also ::SP_WEIGHT. */
+/** One of ::sp_pass_code. */
 typedef int32_t sp_pass;
 
 /** Values of ::sp_pass. */
 enum sp_pass_code {
     SP_FORWARD = 0, /**< Forward packs: slices of a sample by increasing start. */
     SP_BACKWARD = 1, /**< Backward packs: slices of a sample by decreasing start. */
-    SP_WEIGHT = 2   /**< Op of a zero-bubble pipeline: the weight gradients of a backward pack. */
+    SP_WEIGHT = 2   /**< Op of a zero-bubble pipeline: the weight gradients of a backward pack.
+                         Queries take it as ::SP_BACKWARD, so that they take what an op says. */
 };
 
 /** Bits of sp_pack_view::flags. */
@@ -1061,7 +1062,7 @@ SP_API void sp_schedule_destroy(sp_schedule *schedule);
 /**
  * Packs of each replica in one pass; the same on every rank.
  * @param[in] schedule  Not NULL.
- * @param[in] pass      ::SP_FORWARD or ::SP_BACKWARD.
+ * @param[in] pass      One of ::sp_pass_code.
  * @return The count, -1 for another pass.
  */
 SP_API int32_t sp_schedule_pack_count(const sp_schedule *schedule, sp_pass pass);
@@ -1073,7 +1074,7 @@ SP_API int32_t sp_schedule_pack_count(const sp_schedule *schedule, sp_pass pass)
  * order to run.
  * @param[in]     schedule  Schedule.
  * @param[in]     rank      Global rank, 0 <= rank < sp_topology_size().
- * @param[in]     pass      ::SP_FORWARD or ::SP_BACKWARD.
+ * @param[in]     pass      One of ::sp_pass_code.
  * @param[in]     pack      0 <= pack < sp_schedule_pack_count().
  * @param[in,out] view      Set @c struct_size; the fields that fit are filled.
  * @retval SP_OK           @p view is filled.
@@ -1088,7 +1089,7 @@ SP_API sp_status sp_schedule_pack(const sp_schedule *schedule, int32_t rank, sp_
  * A pack of a merge shows the same slices in each of its replicas.
  * @param[in]     schedule  Schedule.
  * @param[in]     replica   0 <= replica < DP.
- * @param[in]     pass      ::SP_FORWARD or ::SP_BACKWARD.
+ * @param[in]     pass      One of ::sp_pass_code.
  * @param[in]     pack      0 <= pack < sp_schedule_pack_count().
  * @param[in,out] view      Set @c struct_size; the fields that fit are filled.
  * @retval SP_OK           @p view is filled.

@@ -29,8 +29,8 @@ int main(void)
 
         sp_schedule_op(schedule, 0, i, &op);
         sp_schedule_pack(schedule, 0, op.pass, op.pack, &pack);
-        printf("%c%d: %lld tokens in %d shards, then to rank %d\n", op.pass == SP_FORWARD ? 'F' : 'B',
-               (int)op.pack, (long long)pack.tokens, (int)pack.count, (int)op.send_rank);
+        printf("%c%d: %lld tokens in %d shards, then to rank %d\n", "FBW"[op.pass], (int)op.pack,
+               (long long)pack.tokens, (int)pack.count, (int)op.send_rank);
     }
     sp_schedule_destroy(schedule);
     sp_batch_destroy(batch);

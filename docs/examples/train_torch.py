@@ -152,6 +152,8 @@ class Step:
 
     def run(self):
         for op in self.plan.ops(self.rank):
+            if op.pass_ == slimpack.WEIGHT:
+                continue  # autograd computed them along with the gradients of the inputs
             pack = self.plan.pack(self.rank, op.pass_, op.pack)
             rows = torch.empty(op.recv_tokens, WIDTH, dtype=torch.double)
             if op.recv_tokens > 0:

@@ -10,6 +10,8 @@
 
 static sp_status check_index(const char *argument, int64_t value, int64_t count)
 {
+    if (count == 0)
+        return sp__fail(SP_ERR_RANGE, "%s: %" PRId64 ", but there is none", argument, value);
     if (value < 0 || value >= count)
         return sp__fail(SP_ERR_RANGE, "%s: %" PRId64 " is outside 0 to %" PRId64, argument, value,
                         count - 1);
@@ -42,10 +44,12 @@ sp_status sp__need_whole(const struct sp_schedule *s)
     return SP_OK;
 }
 
-static sp_status check_pack(const sp_schedule *s, sp_pass pass, int32_t pack)
+/* The pass that has the packs of an op's pass, which a caller hands on as it is. */
+static sp_status find_pack(const sp_schedule *s, sp_pass *pass, int32_t pack)
 {
-    SP_TRY(check_index("pass", pass, 2));
-    return check_index("pack", pack, s->packs[pass]);
+    SP_TRY(check_index("pass", *pass, SP_WEIGHT + 1));
+    *pass = sp__pack_pass(*pass);
+    return check_index("pack", pack, s->packs[*pass]);
 }
 
 static int32_t lane_of(const sp_schedule *s, int32_t rank)
@@ -65,7 +69,7 @@ static int32_t pp_of(const sp_schedule *s, int32_t rank)
 
 int32_t sp_schedule_pack_count(const sp_schedule *s, sp_pass pass)
 {
-    return pass == SP_FORWARD || pass == SP_BACKWARD ? s->packs[pass] : -1;
+    return pass >= SP_FORWARD && pass <= SP_WEIGHT ? s->packs[sp__pack_pass(pass)] : -1;
 }
 
 sp_status sp_schedule_pack(const sp_schedule *s, int32_t rank, sp_pass pass, int32_t pack,
@@ -76,7 +80,7 @@ sp_status sp_schedule_pack(const sp_schedule *s, int32_t rank, sp_pass pass, int
     int64_t index;
 
     SP_TRY(check_rank(s, rank));
-    SP_TRY(check_pack(s, pass, pack));
+    SP_TRY(find_pack(s, &pass, pack));
     index = (int64_t)lane_of(s, rank) * s->packs[pass] + pack;
     x = sp__rank_shards(s, lane_of(s, rank), cp_of(s, rank), pass, pack);
     v.count = x->count;
@@ -105,7 +109,7 @@ sp_status sp_schedule_pack_slices(const sp_schedule *s, int32_t replica, sp_pass
         return sp__fail_null("schedule");
     SP_TRY(check_index("replica", replica, s->shape.degree[SP__DP]));
     SP_TRY(check_replica(s, replica));
-    SP_TRY(check_pack(s, pass, pack));
+    SP_TRY(find_pack(s, &pass, pack));
     index = ((int64_t)replica - s->first_lane) * s->packs[pass] + pack;
     first = s->slice_first[pass][index];
     v.count = (int32_t)(s->slice_first[pass][index + 1] - first);

@@ -33,7 +33,8 @@ static void counts_are_those_of_the_plan(void **state)
 
     assert_int_equal(sp_schedule_pack_count(s, SP_FORWARD), 4);
     assert_int_equal(sp_schedule_pack_count(s, SP_BACKWARD), 3);
-    assert_int_equal(sp_schedule_pack_count(s, 2), -1);
+    assert_int_equal(sp_schedule_pack_count(s, SP_WEIGHT), 3);
+    assert_int_equal(sp_schedule_pack_count(s, 3), -1);
     assert_int_equal(sp_schedule_pack_count(s, -1), -1);
     assert_int_equal(sp_schedule_op_count(s), 7);
     assert_int_equal(sp_schedule_merge_count(s), 1);
@@ -54,6 +55,24 @@ static void a_pack_shows_its_slices_in_each_replica(void **state)
         assert_int_equal(v.length[1], 32);
         assert_int_equal(v.tokens, 64);
     }
+}
+
+/* What an op says of its pack is what a query takes, in a zero-bubble pipeline too. */
+static void an_op_of_weight_gradients_shows_its_backward_pack(void **state)
+{
+    sp_pack_view back = SP_PACK_VIEW_INIT, weight = SP_PACK_VIEW_INIT;
+    sp_slice_view all = SP_SLICE_VIEW_INIT, of_weight = SP_SLICE_VIEW_INIT;
+
+    for (int32_t k = 0; k < 3; k++) {
+        assert_int_equal(sp_schedule_pack(*state, 0, SP_BACKWARD, k, &back), SP_OK);
+        assert_int_equal(sp_schedule_pack(*state, 0, SP_WEIGHT, k, &weight), SP_OK);
+        assert_memory_equal(&back, &weight, sizeof back);
+        assert_int_equal(sp_schedule_pack_slices(*state, 1, SP_BACKWARD, k, &all), SP_OK);
+        assert_int_equal(sp_schedule_pack_slices(*state, 1, SP_WEIGHT, k, &of_weight), SP_OK);
+        assert_memory_equal(&all, &of_weight, sizeof all);
+    }
+    EXPECT_FAIL(sp_schedule_pack(*state, 0, SP_WEIGHT, 3, &weight), SP_ERR_RANGE,
+                "pack: 3 is outside 0 to 2");
 }
 
 static void a_merge_names_its_sample_and_replicas(void **state)
@@ -153,15 +172,15 @@ static void passes_packs_and_ops_are_bounded(void **state)
     sp_slice_view slices = SP_SLICE_VIEW_INIT;
     sp_op_view op = SP_OP_VIEW_INIT;
 
-    EXPECT_FAIL(sp_schedule_pack(s, 0, 2, 0, &pack), SP_ERR_RANGE, "pass: 2 is outside 0 to 1");
-    EXPECT_FAIL(sp_schedule_pack(s, 0, -1, 0, &pack), SP_ERR_RANGE, "pass: -1 is outside 0 to 1");
+    EXPECT_FAIL(sp_schedule_pack(s, 0, 3, 0, &pack), SP_ERR_RANGE, "pass: 3 is outside 0 to 2");
+    EXPECT_FAIL(sp_schedule_pack(s, 0, -1, 0, &pack), SP_ERR_RANGE, "pass: -1 is outside 0 to 2");
     EXPECT_FAIL(sp_schedule_pack(s, 0, 0, 4, &pack), SP_ERR_RANGE, "pack: 4 is outside 0 to 3");
     EXPECT_FAIL(sp_schedule_pack(s, 0, 1, 3, &pack), SP_ERR_RANGE, "pack: 3 is outside 0 to 2");
     EXPECT_FAIL(sp_schedule_pack(s, 0, 1, -1, &pack), SP_ERR_RANGE, "pack: -1 is outside 0 to 2");
     EXPECT_FAIL(sp_schedule_pack_slices(s, 2, 0, 0, &slices), SP_ERR_RANGE,
                 "replica: 2 is outside 0 to 1");
-    EXPECT_FAIL(sp_schedule_pack_slices(s, 0, 2, 0, &slices), SP_ERR_RANGE,
-                "pass: 2 is outside 0 to 1");
+    EXPECT_FAIL(sp_schedule_pack_slices(s, 0, 3, 0, &slices), SP_ERR_RANGE,
+                "pass: 3 is outside 0 to 2");
     EXPECT_FAIL(sp_schedule_pack_slices(s, 0, 1, 3, &slices), SP_ERR_RANGE,
                 "pack: 3 is outside 0 to 2");
     EXPECT_FAIL(sp_schedule_op(s, 0, 7, &op), SP_ERR_RANGE, "index: 7 is outside 0 to 6");
@@ -235,6 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         QUERY_TEST(counts_are_those_of_the_plan),
         QUERY_TEST(a_pack_shows_its_slices_in_each_replica),
+        QUERY_TEST(an_op_of_weight_gradients_shows_its_backward_pack),
         QUERY_TEST(a_merge_names_its_sample_and_replicas),
         QUERY_TEST(an_op_names_its_peers_and_what_they_exchange),
         QUERY_TEST(what_one_sends_the_other_receives),

@@ -176,8 +176,8 @@ static void arguments_of_queries_are_checked(void **state)
     EXPECT_FAIL(sp_schedule_pack(NULL, 0, 0, 0, &pack), SP_ERR_INVALID, "schedule is NULL");
     EXPECT_FAIL(sp_schedule_pack(p.schedule, 2, 0, 0, &pack), SP_ERR_RANGE,
                 "rank: 2 is outside 0 to 1");
-    EXPECT_FAIL(sp_schedule_pack(p.schedule, 0, 2, 0, &pack), SP_ERR_RANGE,
-                "pass: 2 is outside 0 to 1");
+    EXPECT_FAIL(sp_schedule_pack(p.schedule, 0, 3, 0, &pack), SP_ERR_RANGE,
+                "pass: 3 is outside 0 to 2");
     EXPECT_FAIL(sp_schedule_pack(p.schedule, 0, 0, 3, &pack), SP_ERR_RANGE,
                 "pack: 3 is outside 0 to 2");
     EXPECT_FAIL(sp_schedule_pack(p.schedule, 0, 0, 0, NULL), SP_ERR_INVALID, "view is NULL");
