@@ -35,7 +35,8 @@ static int64_t group_of(const sp__step *step)
     return both;
 }
 
-/* The step's draft from one list of runs a replica. 1F1B takes both passes alike. */
+/* The step's draft from one list of runs a replica, and as many packs as are given.
+ * 1F1B takes both passes alike. */
 static sp_status make_draft(sp__step *step, sp__runs *runs)
 {
     sp__draft *d = &step->draft;
@@ -43,6 +44,8 @@ static sp_status make_draft(sp__step *step, sp__runs *runs)
 
     for (int32_t r = 0; r < d->lanes; r++)
         packs = runs[r].packs > packs ? runs[r].packs : packs;
+    for (int pass = 0; pass < 2 && step->is_1f1b; pass++)
+        packs = (int32_t)sp__max(packs, sp__planner_packs(step->planner, pass));
     packs = (int32_t)sp__round_up(packs, group_of(step));
     for (int pass = 0; pass < 2; pass++)
         d->packs[pass] = step->is_1f1b
@@ -101,7 +104,6 @@ static void add_bin(const sp__step *step, const sp__keyed *items, const int32_t 
     }
 }
 
-
 static int keeps_order(const sp__step *step)
 {
     return sp__planner_value(step->planner, SP_PLANNER_KEEP_ORDER) != 0;
@@ -132,15 +134,43 @@ static sp_status sort_by_length(const sp__step *step, sp__keyed **items)
     return SP_OK;
 }
 
+/* Most packs of a pass: as many as are given, as the limits may need more. */
+static int64_t most_packs(const sp__step *step, int pass)
+{
+    int64_t given = sp__planner_packs(step->planner, pass);
+
+    return given > 0 ? given : sp__planner_value(step->planner, SP_PLANNER_MAX_PACKS);
+}
+
+static int keeps_counts(const sp__step *step)
+{
+    return step->draft.packs[SP_FORWARD] <= most_packs(step, SP_FORWARD) &&
+           step->draft.packs[SP_BACKWARD] <= most_packs(step, SP_BACKWARD);
+}
+
 static sp_status check_packs(const sp__step *step)
 {
-    int64_t max_packs = sp__planner_value(step->planner, SP_PLANNER_MAX_PACKS);
-
     for (int pass = 0; pass < 2; pass++)
-        if (step->draft.packs[pass] > max_packs)
-            return sp__fail(SP_ERR_INFEASIBLE, "max_packs: a replica needs %" PRId32
-                            " packs, but %" PRId64 " are allowed", step->draft.packs[pass],
-                            max_packs);
+        if (step->draft.packs[pass] > most_packs(step, pass))
+            return sp__fail(SP_ERR_INFEASIBLE, "%s: a replica needs %" PRId32
+                            " packs, but %" PRId64 " are allowed",
+                            sp__planner_packs(step->planner, pass) > 0 ? sp__count_names[pass]
+                                                                       : "max_packs",
+                            step->draft.packs[pass], most_packs(step, pass));
+    return SP_OK;
+}
+
+/* Policies that run both passes in the same packs. */
+static sp_status check_alike(const sp__step *step)
+{
+    int64_t f = sp__planner_packs(step->planner, SP_FORWARD);
+    int64_t b = sp__planner_packs(step->planner, SP_BACKWARD);
+
+    if (step->is_1f1b && f > 0 && b > 0 && f != b)
+        return sp__fail(SP_ERR_INVALID, "backward_packs: %" PRId64 " are not the %" PRId64
+                        " forward_packs, and policy %s runs both passes in the same packs", b, f,
+                        sp_policy_name((int32_t)sp__planner_value(step->planner,
+                                                                  SP_PLANNER_POLICY)));
     return SP_OK;
 }
 
@@ -168,6 +198,8 @@ sp_status sp__step_fixed_pack(sp__step *step)
     sp__keyed *items;
     sp__runs *runs;
 
+    step->is_1f1b = 1;
+    SP_TRY(check_alike(step));
     SP_TRY(sort_by_length(step, &items));
     SP_TAKE(step->arena, bin, count);
     SP_TRY(fit(step, items, count,
@@ -185,7 +217,6 @@ sp_status sp__step_fixed_pack(sp__step *step)
             add_bin(step, items, order, first[b], first[b + 1], &runs[r]);
     }
     measure_load(step, runs);
-    step->is_1f1b = 1;
     SP_TRY(make_draft(step, runs));
     return check_packs(step);
 }
@@ -352,7 +383,6 @@ static sp_status uniform_draft(sp__step *step, int64_t tokens)
 static sp_status best_of_doubling(sp__step *step, sp_status (*make)(sp__step *, int64_t),
                                   int64_t first, int64_t last)
 {
-    int64_t max_packs = sp__planner_value(step->planner, SP_PLANNER_MAX_PACKS);
     int64_t best = last, best_time = INT64_MAX;
 
     step->policy_simulates = 1;
@@ -362,7 +392,7 @@ static sp_status best_of_doubling(sp__step *step, sp_status (*make)(sp__step *, 
 
         SP_TRY(make(step, sp__min(size, last)));
         SP_TRY(sp__step_evaluate(step, &outcome));
-        if (step->draft.packs[0] <= max_packs && outcome.makespan < best_time &&
+        if (keeps_counts(step) && outcome.makespan < best_time &&
             outcome.peak_bytes <= step->memory) {
             best = sp__min(size, last);
             best_time = outcome.makespan;
@@ -382,40 +412,18 @@ static int64_t most_in_groups(const sp__step *step)
     return sp__max(most / group * group, 1);
 }
 
-/* Counts that the caller gave must come out as given: the limits may need more. */
-static sp_status check_given(const sp__step *step)
-{
-    for (int pass = 0; pass < 2; pass++) {
-        int64_t given = sp__planner_packs(step->planner, pass);
-
-        if (given > 0 && step->draft.packs[pass] != given)
-            return sp__fail(SP_ERR_INFEASIBLE,
-                            "%s: the limits need %" PRId32 " packs, not %" PRId64,
-                            pass == SP_FORWARD ? "forward_packs" : "backward_packs",
-                            step->draft.packs[pass], given);
-    }
-    return SP_OK;
-}
-
-static sp_status balanced_as_given(sp__step *step)
-{
-    int64_t f = sp__planner_packs(step->planner, SP_FORWARD);
-    int64_t b = sp__planner_packs(step->planner, SP_BACKWARD);
-
-    SP_TRY(balanced_draft(step, f > 0 && b > 0 ? sp__min(f, b) : sp__max(f, b)));
-    SP_TRY(check_given(step));
-    return check_packs(step);
-}
-
 sp_status sp__step_balanced_pack(sp__step *step)
 {
-    int64_t most = 1;
+    int64_t f = sp__planner_packs(step->planner, SP_FORWARD);
+    int64_t b = sp__planner_packs(step->planner, SP_BACKWARD), most = 1;
 
     step->is_1f1b = sp__planner_value(step->planner, SP_PLANNER_POLICY) != SP_POLICY_SLIMPACK;
+    SP_TRY(check_alike(step));
     SP_TRY(sp__step_assign(step, 0));
-    if (sp__planner_packs(step->planner, SP_FORWARD) > 0 ||
-        sp__planner_packs(step->planner, SP_BACKWARD) > 0)
-        return balanced_as_given(step);
+    if (f > 0 || b > 0) {
+        SP_TRY(balanced_draft(step, f > 0 && b > 0 ? sp__min(f, b) : sp__max(f, b)));
+        return check_packs(step);
+    }
     for (int32_t r = 0; r < step->draft.lanes; r++)
         most = sp__max(most, step->assignment.first[r + 1] - step->assignment.first[r]);
     most = sp__min(most, most_in_groups(step));

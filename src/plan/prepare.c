@@ -33,10 +33,10 @@ int sp__step_can_slice(const sp__step *step)
            (policy == SP_POLICY_SLIMPACK || policy == SP_POLICY_UNIFORM_SLICE);
 }
 
-static sp_status fail_cost(int32_t stage)
+static sp_status fail_cost(const sp__step *step, int32_t stage)
 {
-    return sp__fail(SP_ERR_OVERFLOW, "cost: the work of stage %" PRId32
-                    " with its communication passes 2^61 ps", stage);
+    return sp__fail(SP_ERR_OVERFLOW, "lengths: on stage %" PRId32 " the work of %" PRId64
+                    " tokens with its communication passes 2^61 ps", stage, step->totals.tokens);
 }
 
 /* Exchange of K and V on a stage: what a pack pays for any, and for each token. */
@@ -54,12 +54,12 @@ static sp_status set_exchange(sp__step *step, int32_t stage)
         int64_t tokens = sp__exchange_time(&p->target.rates, u, 1 << SP__COST_BITS, cp, crosses);
 
         if (token < 0 || tokens < 0)
-            return fail_cost(stage);
+            return fail_cost(step, stage);
         one += token;
         many += tokens;
     }
     if (many > SP__LONGEST)
-        return fail_cost(stage);
+        return fail_cost(step, stage);
     step->yardstick.exchange = (int64_t)one;
     step->yardstick.exchange_token = (int64_t)(many - one);
     return SP_OK;
@@ -82,13 +82,13 @@ static sp_status set_yardstick(sp__step *step, int32_t stage)
             pair += rates->stage[u].pass[pass].pair;
         }
         if (token > SP__LONGEST || pair > SP__LONGEST)
-            return fail_cost(stage);
+            return fail_cost(step, stage);
         y->token[pass] = (int64_t)token;
         y->pair[pass] = (int64_t)pair;
         all += (token + y->exchange_token) * step->totals.tokens + pair * step->totals.pairs;
     }
     if (all >> SP__COST_BITS > SP__LONGEST)
-        return fail_cost(stage);
+        return fail_cost(step, stage);
     y->attention = rates->attention;
     y->alignment = (int32_t)sp__planner_value(step->planner, SP_PLANNER_ALIGNMENT);
     return SP_OK;
@@ -153,6 +153,35 @@ static sp_status check_limit(const sp__step *step)
     return SP_OK;
 }
 
+const char *const sp__count_names[2] = { "forward_packs", "backward_packs" };
+
+static sp_status check_given(const struct sp_planner *p, int pass, int64_t group, int64_t most)
+{
+    int64_t given = sp__planner_packs(p, pass);
+
+    if (given % group != 0)
+        return sp__fail(SP_ERR_INVALID, "%s: %" PRId64 " is no multiple of pack_group %" PRId64,
+                        sp__count_names[pass], given, group);
+    if (given > most)
+        return sp__fail(SP_ERR_INVALID, "%s: %" PRId64 " is above the %" PRId64
+                        " that max_packs and pack_group allow", sp__count_names[pass], given, most);
+    return SP_OK;
+}
+
+/* Parameters of pack counts that no plan could keep together, whatever the policy. */
+static sp_status check_counts(const struct sp_planner *p)
+{
+    int64_t most = sp__planner_value(p, SP_PLANNER_MAX_PACKS);
+    int64_t group = sp__planner_value(p, SP_PLANNER_PACK_GROUP);
+
+    if (group > most)
+        return sp__fail(SP_ERR_INVALID, "pack_group: %" PRId64 " is above max_packs %" PRId64,
+                        group, most);
+    most -= most % group;
+    SP_TRY(check_given(p, SP_FORWARD, group, most));
+    return check_given(p, SP_BACKWARD, group, most);
+}
+
 sp_status sp__step_start(sp__step *step, struct sp_planner *planner, const struct sp_batch *batch)
 {
     int32_t stage = 0;
@@ -170,6 +199,7 @@ sp_status sp__step_start(sp__step *step, struct sp_planner *planner, const struc
     step->offset = NULL;
     step->most_packs = 0;
     sp__arena_reset(step->arena);
+    SP_TRY(check_counts(planner));
     SP_TRY(sp__batch_totals(&planner->target.rates.attention, batch->lengths, batch->count,
                             &step->totals));
     SP_TRY(pick_stage(step, &stage));

@@ -84,30 +84,22 @@ static int32_t to_group(const bounds *b, int pass, int64_t packs)
     return (int32_t)within;
 }
 
-static sp_status check_given(const sp__step *step, const bounds *b, int pass)
+static int64_t most_of(const sp__step *step, const bounds *b, int pass)
 {
-    static const char *const names[2] = { "forward_packs", "backward_packs" };
     int64_t given = sp__planner_packs(step->planner, pass);
 
-    if (given % b->group != 0)
-        return sp__fail(SP_ERR_INVALID, "%s: %" PRId64 " is no multiple of pack_group %" PRId32,
-                        names[pass], given, b->group);
-    if (given > b->most)
-        return sp__fail(SP_ERR_INVALID, "%s: %" PRId64 " is above the %" PRId32
-                        " that max_packs and pack_group allow", names[pass], given, b->most);
-    return SP_OK;
+    return given > 0 ? given : b->most;
 }
 
 static sp_status check_least(const sp__step *step, const bounds *b, int pass)
 {
-    int64_t given = sp__planner_packs(step->planner, pass), most = given > 0 ? given : b->most;
+    int is_given = sp__planner_packs(step->planner, pass) > 0;
 
-    if (b->least[pass] > most)
+    if (b->least[pass] > most_of(step, b, pass))
         return sp__fail(SP_ERR_INFEASIBLE, "%s: a replica needs %" PRId32
                         " %s packs to keep its limits, but %" PRId64 " are allowed",
-                        given > 0 ? (pass == SP_FORWARD ? "forward_packs" : "backward_packs")
-                                  : "max_packs", b->least[pass],
-                        pass == SP_FORWARD ? "forward" : "backward", most);
+                        is_given ? sp__count_names[pass] : "max_packs", b->least[pass],
+                        pass == SP_FORWARD ? "forward" : "backward", most_of(step, b, pass));
     return SP_OK;
 }
 
@@ -119,14 +111,10 @@ static sp_status find_bounds(sp__step *step, bounds *b)
 
     b->group = (int32_t)sp__planner_value(step->planner, SP_PLANNER_PACK_GROUP);
     b->most = (int32_t)(most / b->group * b->group);
-    if (b->most < 1)
-        return sp__fail(SP_ERR_INVALID, "pack_group: %" PRId32 " is above max_packs %" PRId64,
-                        b->group, most);
-    SP_TRY(check_given(step, b, SP_FORWARD));
-    SP_TRY(check_given(step, b, SP_BACKWARD));
     SP_TRY(sp__step_fewest(step, b->least));
-    if (step->assignment.merges > 0 && (check_least(step, b, SP_FORWARD) != SP_OK ||
-                                        check_least(step, b, SP_BACKWARD) != SP_OK)) {
+    if (step->assignment.merges > 0 &&
+        (b->least[SP_FORWARD] > most_of(step, b, SP_FORWARD) ||
+         b->least[SP_BACKWARD] > most_of(step, b, SP_BACKWARD))) {
         SP_TRY(sp__step_assign(step, 0));
         SP_TRY(sp__step_fewest(step, b->least));
     }

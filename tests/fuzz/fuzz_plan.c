@@ -30,15 +30,10 @@ static check_limits limits_of(const fuzz_case *c)
                        value(c, SP_PLANNER_MAX_PACK_TOKENS), value(c, SP_PLANNER_MAX_PACKS),
                        value(c, SP_PLANNER_MAX_PACK_SAMPLES), value(c, SP_PLANNER_MAX_MERGE_DEGREE),
                        value(c, SP_PLANNER_PACK_GROUP), value(c, SP_PLANNER_MEMORY_BYTES),
-                       { 0, 0 }, 0, value(c, SP_PLANNER_MERGES) == 0,
+                       { value(c, SP_PLANNER_FORWARD_PACKS), value(c, SP_PLANNER_BACKWARD_PACKS) },
+                       0, value(c, SP_PLANNER_MERGES) == 0,
                        (int)value(c, SP_PLANNER_KEEP_ORDER), 1, 0 };
 
-    if (policy == SP_POLICY_FIXED_PACK) /* takes the packs that it gets */
-        l.max_packs = 0;
-    if (policy == SP_POLICY_SLIMPACK) {
-        l.exact_packs[0] = value(c, SP_PLANNER_FORWARD_PACKS);
-        l.exact_packs[1] = value(c, SP_PLANNER_BACKWARD_PACKS);
-    }
     l.whole_samples = packs_whole || value(c, SP_PLANNER_SLICING) == 0;
     if (l.memory_bytes == 0)
         sp_device_get(c->device, SP_DEVICE_MEMORY_BYTES, &l.memory_bytes);
