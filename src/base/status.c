@@ -14,7 +14,7 @@
 #undef sp__fail_memory
 #undef sp__fail_null
 
-static _Thread_local char last_message[512];
+static _Thread_local sp__sentence last;
 
 static void blank_controls(char *text)
 {
@@ -29,9 +29,9 @@ sp_status sp__fail(sp_status status, const char *format, ...)
 
     va_start(arguments, format);
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start did it */
-    vsnprintf(last_message, sizeof last_message, format, arguments);
+    vsnprintf(last.text, sizeof last.text, format, arguments);
     va_end(arguments);
-    blank_controls(last_message);
+    blank_controls(last.text);
     return status;
 }
 
@@ -47,7 +47,17 @@ sp_status sp__fail_null(const char *argument)
 
 const char *sp_error_message(void)
 {
-    return last_message;
+    return last.text;
+}
+
+sp__sentence sp__last_sentence(void)
+{
+    return last;
+}
+
+void sp__put_back(const sp__sentence *sentence)
+{
+    last = *sentence;
 }
 
 const char *sp_status_name(sp_status status)

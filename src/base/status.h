@@ -14,6 +14,15 @@
 sp_status sp__fail(sp_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* A sentence to put back where a failure after it is no error after all: a call that
+ * succeeds leaves the last message as it was. */
+typedef struct sp__sentence {
+    char text[512];
+} sp__sentence;
+
+sp__sentence sp__last_sentence(void);
+void sp__put_back(const sp__sentence *sentence);
+
 /* The sentence for an allocation that failed. */
 sp_status sp__fail_memory(void);
 

@@ -108,10 +108,14 @@ static sp_status make_lanes(sp__step *step)
 /* A lower aim may take more packs than are allowed, which is no error yet. */
 static sp_status search_again(sp__step *step, int *found)
 {
+    sp__sentence before = sp__last_sentence();
     sp_status status = sp__step_search(step);
 
     *found = status == SP_OK;
-    return status == SP_ERR_INFEASIBLE ? SP_OK : status;
+    if (status != SP_ERR_INFEASIBLE)
+        return status;
+    sp__put_back(&before);
+    return SP_OK;
 }
 
 /* Padding counts anew for every slice that the other pass's cuts make, so a pack

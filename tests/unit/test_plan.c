@@ -58,6 +58,34 @@ static void null_arguments_are_named(void **state)
     close_handles(&h);
 }
 
+/* The planner tries a lower aim on the way, which would take too many packs. */
+static void a_call_that_succeeds_leaves_the_last_message(void **state)
+{
+    static const int64_t batch[] = { 8547, 769, 221, 59 };
+    static const int64_t settings[][2] = { { SP_PLANNER_EFFORT, SP_EFFORT_FAST },
+                                           { SP_PLANNER_ALIGNMENT, 12 },
+                                           { SP_PLANNER_MAX_PACK_TOKENS, 382 },
+                                           { SP_PLANNER_PAD_MULTIPLE, 46 },
+                                           { SP_PLANNER_PACK_GROUP, 2 },
+                                           { SP_PLANNER_MEMORY_BYTES, INT64_MAX } };
+    handles h = open_handles("dp=4");
+    sp_planner *planner;
+    sp_schedule *schedule;
+
+    (void)state;
+    sp_batch_destroy(h.batch);
+    assert_int_equal(sp_batch_create(batch, 4, NULL, &h.batch), SP_OK);
+    assert_int_equal(sp_planner_create(h.topology, h.model, h.device, NULL, &planner), SP_OK);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        assert_int_equal(sp_planner_set(planner, (int32_t)settings[i][0], settings[i][1]), SP_OK);
+    EXPECT_FAIL(sp_plan_batch(NULL, h.batch, &schedule), SP_ERR_INVALID, "planner is NULL");
+    assert_int_equal(sp_plan_batch(planner, h.batch, &schedule), SP_OK);
+    assert_string_equal(sp_error_message(), "planner is NULL");
+    sp_schedule_destroy(schedule);
+    sp_planner_destroy(planner);
+    close_handles(&h);
+}
+
 static void a_planner_keeps_copies_of_its_inputs(void **state)
 {
     handles h = open_handles("dp=2 pp=2 tp=8");
@@ -323,6 +351,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(null_arguments_are_named),
+        cmocka_unit_test(a_call_that_succeeds_leaves_the_last_message),
         cmocka_unit_test(a_planner_keeps_copies_of_its_inputs),
         cmocka_unit_test(planner_creation_survives_each_failed_allocation),
         cmocka_unit_test(planning_survives_each_failed_allocation),
