@@ -129,6 +129,10 @@ sp_status sp_builder_set_pipeline(sp_builder *b, int32_t virtual_stages, int32_t
         return sp__fail_null("builder");
     SP_TRY(check_bounds("virtual_stages", virtual_stages, 1, SP_VIRTUAL_STAGES_MAX));
     SP_TRY(check_bounds("pipeline", pipeline, SP_PIPELINE_1F1B, SP_PIPELINE_ZERO_BUBBLE));
+    if (virtual_stages > 1 && b->shape.degree[SP__PP] == 1)
+        return sp__fail(SP_ERR_RANGE, "virtual_stages: %" PRId32
+                        " chunks a stage need a pipeline of at least 2 stages, but pp is 1",
+                        virtual_stages);
     b->flow = (sp__flow){ virtual_stages, pipeline == SP_PIPELINE_ZERO_BUBBLE };
     return SP_OK;
 }
@@ -150,24 +154,35 @@ sp_status sp_builder_add_merge(sp_builder *b, int32_t sample, int32_t first, int
     return SP_OK;
 }
 
-static sp_status add_parts(sp_builder *b, built_list *list, int32_t count, const int32_t *parts)
+static sp_status reserve_parts(sp_builder *b, built_list *list, int32_t count)
 {
     triples *t = &list->parts;
 
-    SP_TRY(sp__grow(&b->alloc, (void **)&t->data, &t->capacity, t->count + count,
-                    3 * sizeof *t->data));
+    return sp__grow(&b->alloc, (void **)&t->data, &t->capacity, t->count + count,
+                    3 * sizeof *t->data);
+}
+
+/* To the last pack; there is room. */
+static void add_parts(built_list *list, int32_t count, const int32_t *parts)
+{
+    triples *t = &list->parts;
+
     if (count > 0)
         memcpy(t->data + 3 * t->count, parts, 3 * (size_t)count * sizeof *parts);
     t->count += count;
-    return SP_OK;
+    list->pack[list->packs - 1].count += count;
 }
 
-static sp_status open_pack(sp_builder *b, built_list *list, int32_t merge)
+static sp_status reserve_pack(sp_builder *b, built_list *list)
 {
-    SP_TRY(sp__grow(&b->alloc, (void **)&list->pack, &list->capacity, list->packs + 1,
-                    sizeof *list->pack));
+    return sp__grow(&b->alloc, (void **)&list->pack, &list->capacity, list->packs + 1,
+                    sizeof *list->pack);
+}
+
+/* There is room. */
+static void open_pack(built_list *list, int32_t merge)
+{
     list->pack[list->packs++] = (built_pack){ list->parts.count, 0, merge };
-    return SP_OK;
 }
 
 static sp_status check_pack_arguments(const sp_builder *b, int32_t replica, sp_pass pass,
@@ -181,13 +196,12 @@ static sp_status check_pack_arguments(const sp_builder *b, int32_t replica, sp_p
     return count > 0 && parts == NULL ? sp__fail_null(name) : SP_OK;
 }
 
-/* Every rank gets the pack too, empty until its shards are added. When memory
- * runs out half-way the builder is of no more use than to be destroyed, and
- * finishing it reports unequal packs. */
+/* Every rank gets the pack too, empty until its shards are added. All memory is there
+ * before any list changes, so that they stay of one length. */
 sp_status sp_builder_add_pack(sp_builder *b, int32_t replica, sp_pass pass, int32_t merge,
                               int32_t count, const int32_t *slices)
 {
-    built_list *list;
+    built_list *list, *ranks;
     int32_t cp;
 
     SP_TRY(check_pack_arguments(b, replica, pass, count, slices, "slices"));
@@ -195,11 +209,15 @@ sp_status sp_builder_add_pack(sp_builder *b, int32_t replica, sp_pass pass, int3
     list = &b->slices[pass][replica];
     cp = b->shape.degree[SP__CP];
     SP_TRY(check_bounds("packs", list->packs, 0, INT32_MAX - 1));
+    ranks = &b->shards[pass][(int64_t)replica * cp];
     for (int32_t c = 0; c < cp; c++)
-        SP_TRY(open_pack(b, &b->shards[pass][(int64_t)replica * cp + c], merge));
-    SP_TRY(open_pack(b, list, merge));
-    SP_TRY(add_parts(b, list, count, slices));
-    list->pack[list->packs - 1].count = count;
+        SP_TRY(reserve_pack(b, &ranks[c]));
+    SP_TRY(reserve_pack(b, list));
+    SP_TRY(reserve_parts(b, list, count));
+    for (int32_t c = 0; c < cp; c++)
+        open_pack(&ranks[c], merge);
+    open_pack(list, merge);
+    add_parts(list, count, slices);
     return SP_OK;
 }
 
@@ -215,8 +233,8 @@ sp_status sp_builder_add_shards(sp_builder *b, int32_t replica, sp_pass pass, in
         return sp__fail(SP_ERR_STATE, "replica %" PRId32 " has no pack to add shards to", replica);
     SP_TRY(check_bounds("count", list->pack[list->packs - 1].count + (int64_t)count, 0,
                         INT32_MAX / 5));
-    SP_TRY(add_parts(b, list, count, shards));
-    list->pack[list->packs - 1].count += count;
+    SP_TRY(reserve_parts(b, list, count));
+    add_parts(list, count, shards);
     return SP_OK;
 }
 

@@ -51,8 +51,8 @@ static sp_status check_key(const struct sp_device *d, const int32_t *keys, int32
     int64_t value;
 
     if (row < 0)
-        return sp__fail(SP_ERR_NAME, "keys[%" PRId32 "]: no device parameter has key %" PRId32, i,
-                        keys[i]);
+        return sp__fail(SP_ERR_NAME, "keys[%" PRId32 "]: no device parameter has key %" PRId32
+                        "; keys are 1 to %d", i, keys[i], SP__DEVICE_PARAMS);
     value = d->values[row];
     if (value <= 0 || value == INT64_MAX || sp__device_table.rows[row].values[0] != '\0' ||
         keys[i] == SP_DEVICE_MEMORY_BYTES || keys[i] == SP_DEVICE_DEVICES_PER_NODE ||

@@ -92,9 +92,10 @@ static sp_status get_sizes(decoder *d)
     size->packs[0] = get_int32(src, 0, SP__OP_PACKS - 1);
     size->packs[1] = get_int32(src, 0, SP__OP_PACKS - 1);
     size->alignment = get_int32(src, 1, INT32_MAX);
-    size->pad_multiple = get_int32(src, 1, INT32_MAX);
+    size->pad_multiple = get_int32(src, 1, SP_PAD_MULTIPLE_MAX);
     d->lockstep = get_int32(src, 0, 1);
-    size->flow.chunks = get_int32(src, 1, SP_VIRTUAL_STAGES_MAX);
+    size->flow.chunks = get_int32(src, 1, size->shape.degree[SP__PP] > 1 ? SP_VIRTUAL_STAGES_MAX
+                                                                         : 1);
     size->flow.split = get_int32(src, 0, 1);
     return src->failed ? sp__wire_fail(src, "sizes of no plan") : SP_OK;
 }

@@ -112,6 +112,25 @@ static void shards_need_a_pack(void **state)
     assert_int_equal(sp_builder_add_shards(builder, 0, SP_FORWARD, 1, 0, NULL), SP_OK);
 }
 
+static void chunks_need_a_pipeline(void **state)
+{
+    static const int64_t length = 5;
+    sp_topology *one_stage;
+    sp_batch *one;
+    sp_builder *flat;
+
+    (void)state;
+    assert_int_equal(sp_topology_parse("dp=2", &one_stage), SP_OK);
+    assert_int_equal(sp_batch_create(&length, 1, NULL, &one), SP_OK);
+    assert_int_equal(sp_builder_create(one_stage, one, NULL, &flat), SP_OK);
+    EXPECT_FAIL(sp_builder_set_pipeline(flat, 2, 0), SP_ERR_RANGE, "virtual_stages: 2 chunks a "
+                "stage need a pipeline of at least 2 stages, but pp is 1");
+    assert_int_equal(sp_builder_set_pipeline(flat, 1, 1), SP_OK);
+    sp_builder_destroy(flat);
+    sp_batch_destroy(one);
+    sp_topology_destroy(one_stage);
+}
+
 static void ops_are_bounded(void **state)
 {
     (void)state;
@@ -465,6 +484,7 @@ int main(void)
         OPEN(merges_are_bounded),
         OPEN(packs_and_shards_are_bounded),
         OPEN(shards_need_a_pack),
+        OPEN(chunks_need_a_pipeline),
         OPEN(ops_are_bounded),
         OPEN(alignment_and_memory_are_bounded),
         OPEN(an_unfinished_plan_is_refused_for_what_it_lacks_first),

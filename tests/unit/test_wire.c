@@ -239,6 +239,32 @@ static void a_part_says_what_it_lacks(void **state)
     free(bytes);
 }
 
+/* What no planner and no builder takes. */
+static void sizes_that_no_plan_has_are_refused(void **state)
+{
+    const plan_input input = { .topology = "dp=2", LENGTHS(700, 5, 5) };
+    planned p = plan_it(&input);
+    sp_schedule *out = NULL;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct sp_schedule s = *p.schedule;
+        unsigned char *bytes;
+        size_t size;
+
+        if (i == 0)
+            s.pad_multiple = SP_PAD_MULTIPLE_MAX + 1;
+        else
+            s.flow.chunks = 2; /* of one stage */
+        bytes = encoded(&s, SP_ALL_RANKS, &size);
+        assert_int_equal(sp_schedule_decode(bytes, size, SP_ALL_RANKS, NULL, &out), SP_ERR_FORMAT);
+        assert_non_null(strstr(sp_error_message(), "sizes of no plan"));
+        assert_null(out);
+        free(bytes);
+    }
+    planned_free(&p);
+}
+
 static void truncated_bytes_are_refused(void **state)
 {
     sp_schedule *out = NULL;
@@ -448,6 +474,7 @@ int main(void)
         cmocka_unit_test(a_flagged_pack_stays_flagged),
         cmocka_unit_test(arguments_are_checked),
         cmocka_unit_test(a_part_says_what_it_lacks),
+        cmocka_unit_test(sizes_that_no_plan_has_are_refused),
         cmocka_unit_test(truncated_bytes_are_refused),
         cmocka_unit_test(a_flipped_bit_is_noticed),
         cmocka_unit_test(other_versions_and_formats_are_named),
