@@ -30,7 +30,8 @@ static sp_status find_row(const sp__param_table *table, int32_t key, int32_t *ro
 {
     *row = sp__param_row(table, key);
     if (*row < 0)
-        return sp__fail(SP_ERR_NAME, "no %s has key %" PRId32, table->what, key);
+        return sp__fail(SP_ERR_NAME, "no %s has key %" PRId32 "; keys are %" PRId32 " to %" PRId32,
+                        table->what, key, table->rows[0].key, table->rows[table->count - 1].key);
     return SP_OK;
 }
 

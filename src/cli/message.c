@@ -19,7 +19,8 @@
 
 #define RED "\033[31m"
 #define PLAIN "\033[0m"
-#define LONGEST_NAME 63 /* longer names get no suggestion */
+#define LONGEST_NAME 63  /* longer names get no suggestion */
+#define LONGEST_LIST 160 /* longer lists are not told */
 
 int cli_fail(int code, const char *format, ...)
 {
@@ -140,16 +141,32 @@ const char *cli_nearest(const char *name, cli_name_at at, const void *list)
     return best != NULL && best_distance <= (int)strlen(best) / 2 ? best : NULL;
 }
 
+/* The names of a short list, joined by commas; of a long one nothing. */
+static void join_names(cli_name_at at, const void *list, char out[LONGEST_LIST + 1])
+{
+    const char *name;
+    size_t used = 0;
+
+    for (int i = 0; (name = at(list, i)) != NULL && used <= LONGEST_LIST; i++)
+        used += (size_t)snprintf(out + used, LONGEST_LIST + 1 - used, "%s%s",
+                                 i > 0 ? ", " : "", name);
+    if (used > LONGEST_LIST)
+        out[0] = '\0';
+}
+
 int cli_fail_unknown(const char *place, const char *what, const char *name, cli_name_at at,
                      const void *list)
 {
     const char *nearest = cli_nearest(name, at, list);
     const char *before = place == NULL ? "" : place;
     const char *colon = place == NULL ? "" : ": ";
+    char known[LONGEST_LIST + 1] = "";
 
     if (nearest == NULL)
-        return cli_fail(CLI_USAGE, "%s%sunknown %s '%s'", before, colon, what,
-                        cli_show_text(name).text);
+        join_names(at, list, known);
+    if (nearest == NULL)
+        return cli_fail(CLI_USAGE, "%s%sunknown %s '%s'%s%s", before, colon, what,
+                        cli_show_text(name).text, known[0] != '\0' ? "; known are " : "", known);
     return cli_fail(CLI_USAGE, "%s%sunknown %s '%s'; did you mean '%s'?", before, colon, what,
                     cli_show_text(name).text, nearest);
 }

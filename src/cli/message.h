@@ -47,7 +47,7 @@ typedef const char *(*cli_name_at)(const void *list, int index);
 /* The name of a list nearest to a mistyped one, NULL when none is near. */
 const char *cli_nearest(const char *name, cli_name_at at, const void *list);
 
-/* Reports a name that is not in a list, with the nearest one that is. */
+/* Reports a name that is not in a list, with the nearest one that is, or a short list. */
 int cli_fail_unknown(const char *place, const char *what, const char *name, cli_name_at at,
                      const void *list);
 

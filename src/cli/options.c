@@ -140,13 +140,28 @@ static int read_memory(const option_row *row, const char *text, int64_t *bytes)
     return CLI_OK;
 }
 
+/* What is no parameter of anything, but an option that takes the same words. */
+static int refuse_option(const char *text)
+{
+    static const char *const names[] = { "dp", "tp", "pp", "cp", "model", "device" };
+    size_t length = strcspn(text, "=");
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == length && memcmp(names[i], text, length) == 0)
+            return cli_fail(CLI_USAGE, "--set: '%s' is no parameter; use --%s", names[i],
+                            cli_show_text(text).text);
+    return CLI_OK;
+}
+
 static int add_setting(const char *text, cli_options *options)
 {
     int plans = (options->verb & BATCH_VERBS) != 0;
     int first = plans ? CLI_TABLE_PLANNER : CLI_TABLE_MODEL;
     cli_setting setting;
-    int code = cli_setting_parse(text, first, &setting);
+    int code = refuse_option(text);
 
+    if (code == CLI_OK)
+        code = cli_setting_parse(text, first, &setting);
     if (code != CLI_OK)
         return code;
     if (options->verb == CLI_COMPARE && setting.table == CLI_TABLE_PLANNER &&

@@ -72,10 +72,12 @@ void sp__model_flops(const struct sp_model *m, sp__int128 *token, sp__int128 *pa
     *pair = f.attention;
 }
 
-/* FLOPs at a rate shared by tp ranks, in fixed point picoseconds. */
-static sp_status per_unit(sp__int128 flop, int64_t rate, int32_t tp, int64_t *out)
+/* FLOPs at a rate of the device shared by tp ranks, in fixed point picoseconds. */
+static sp_status per_unit(sp__int128 flop, const struct sp_device *d, int key, int32_t tp,
+                          int64_t *out)
 {
     const sp__int128 most = (sp__int128)1 << 62;
+    int64_t rate = sp__device_value(d, key);
     sp__int128 ps;
 
     if (flop > most)
@@ -88,7 +90,8 @@ static sp_status per_unit(sp__int128 flop, int64_t rate, int32_t tp, int64_t *ou
     else
         ps = (ps / ((sp__int128)rate * tp)) << SP__COST_BITS;
     if (ps > INT64_MAX / 8)
-        return sp__fail(SP_ERR_OVERFLOW, "model: time per token of a stage passes 2^40 ps");
+        return sp__fail(SP_ERR_OVERFLOW, "device %s: at %" PRId64 " a stage takes more than 2^40 "
+                        "ps for each token", sp__device_table.rows[key - 1].name, rate);
     *out = (int64_t)ps;
     return SP_OK;
 }
@@ -186,13 +189,15 @@ static int is_measured(const struct sp_model *m, int pass)
 }
 
 /* Attoseconds a layer to fixed point picoseconds of a stage. */
-static sp_status from_measured(int64_t as, int64_t layers, int64_t *out)
+static sp_status from_measured(const struct sp_model *m, int key, int64_t layers, int64_t *out)
 {
+    int64_t as = sp__model_value(m, key);
     sp__int128 ps = (((sp__int128)as * layers << SP__COST_BITS) + 500000) / 1000000;
 
     if (ps > INT64_MAX / 8)
         return sp__fail(SP_ERR_OVERFLOW,
-                        "model: measured time per token of a stage passes 2^40 ps");
+                        "model %s: %" PRId64 " on %" PRId64 " layers passes 2^40 ps for each token",
+                        sp__model_table.rows[key - 1].name, as, layers);
     *out = (int64_t)ps;
     return SP_OK;
 }
@@ -202,8 +207,8 @@ static sp_status measured_layers(sp__rate *rate, const struct sp_model *m, int64
 {
     const measured_keys *k = &measured[pass];
 
-    SP_TRY(from_measured(sp__model_value(m, k->token), layers, &rate->compute));
-    SP_TRY(from_measured(sp__model_value(m, k->pair), layers, &rate->pair));
+    SP_TRY(from_measured(m, k->token, layers, &rate->compute));
+    SP_TRY(from_measured(m, k->pair, layers, &rate->pair));
     rate->half = sp__model_value(m, k->start) * layers;
     rate->floor = sp__model_value(m, k->floor) * layers;
     return SP_OK;
@@ -236,15 +241,13 @@ static sp_status counted_layers(sp__rate *rate, const struct sp_model *m, const 
     int64_t recomputed = 0;
     sp__int128 head = has_own_head(d) ? 0 : f->head * products[pass];
 
-    SP_TRY(per_unit(f->layers * (products[pass] + again) + head,
-                    sp__device_value(d, SP_DEVICE_LINEAR_FLOPS), tp, &rate->compute));
-    SP_TRY(per_unit(attention, sp__device_value(d, pass == SP_FORWARD
-                                                       ? SP_DEVICE_ATTENTION_FORWARD_FLOPS
-                                                       : SP_DEVICE_ATTENTION_BACKWARD_FLOPS),
+    SP_TRY(per_unit(f->layers * (products[pass] + again) + head, d,
+                    SP_DEVICE_LINEAR_FLOPS, tp, &rate->compute));
+    SP_TRY(per_unit(attention, d, pass == SP_FORWARD ? SP_DEVICE_ATTENTION_FORWARD_FLOPS
+                                                     : SP_DEVICE_ATTENTION_BACKWARD_FLOPS,
                     tp, &rate->pair));
     if (again)
-        SP_TRY(per_unit(f->attention, sp__device_value(d, SP_DEVICE_ATTENTION_FORWARD_FLOPS), tp,
-                        &recomputed));
+        SP_TRY(per_unit(f->attention, d, SP_DEVICE_ATTENTION_FORWARD_FLOPS, tp, &recomputed));
     rate->pair += recomputed;
     rate->compute += (products[pass] + again) * memory_bound(m, d, layers, tp);
     rate->half =
@@ -258,9 +261,8 @@ static sp_status add_head(sp__rate *rate, const struct sp_device *d, const sp__s
 {
     int64_t time = 0, half;
 
-    SP_TRY(per_unit(f->head * products[pass],
-                    sp__device_value(d, has_own_head(d) ? SP_DEVICE_HEAD_FLOPS
-                                                        : SP_DEVICE_LINEAR_FLOPS),
+    SP_TRY(per_unit(f->head * products[pass], d,
+                    has_own_head(d) ? SP_DEVICE_HEAD_FLOPS : SP_DEVICE_LINEAR_FLOPS,
                     shape->degree[SP__TP], &time));
     half = sp__fixed_cost(time, sp__device_value(d, SP_DEVICE_HALF_RATE_TOKENS), 0, 0);
     if (half < 0)

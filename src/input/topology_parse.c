@@ -130,6 +130,8 @@ static sp_status read_word(reading *r, span word)
 
     if (equals == NULL || equals == word.text)
         return fail_word(word, "is not of the form key=value");
+    if (memchr(equals + 1, '=', word.length - (size_t)(equals + 1 - word.text)) != NULL)
+        return fail_word(word, "is more than one key=value; blanks part them");
     name.length = (size_t)(equals - word.text);
     value.text = equals + 1;
     value.length = word.length - name.length - 1;

@@ -30,7 +30,7 @@ typedef struct job {
     int64_t values[SP__PLANNER_PARAMS];
     sp_schedule *schedule;
     sp_status status;
-    char message[512]; /* of a failure: messages live in the thread that failed */
+    char message[sizeof(sp__sentence)]; /* of a failure: messages live in the thread that failed */
 } job;
 
 struct sp__async {

@@ -72,8 +72,8 @@ sp_status sp__ideal(const sp__rates *rates, const sp__totals *totals, int32_t sh
         int64_t here = sp__ideal_stage(rates, s, totals, sharers);
 
         if (here < 0)
-            return sp__fail(SP_ERR_OVERFLOW, "cost: the work of stage %" PRId32
-                            " passes 2^61 ps", s);
+            return sp__fail(SP_ERR_OVERFLOW, "lengths: on stage %" PRId32 " the work of %" PRId64
+                            " tokens passes 2^61 ps", s, totals->tokens);
         most = sp__max(most, here);
     }
     *out = most;

@@ -168,7 +168,7 @@ static void bad_input_is_named(void **state)
     EXPECT_FAIL(sp_device_calibrate(d, 2, m.schedules, m.models, m.seconds, 2, twice, NULL, NULL),
                 SP_ERR_INVALID, "keys[1]: linear_flops stands there twice");
     EXPECT_FAIL(sp_device_calibrate(d, 1, m.schedules, m.models, m.seconds, 1, none, NULL, NULL),
-                SP_ERR_NAME, "keys[0]: no device parameter has key 99");
+                SP_ERR_NAME, "keys[0]: no device parameter has key 99; keys are 1 to 21");
     EXPECT_FAIL(sp_device_calibrate(d, 1, m.schedules, m.models, m.seconds, 1, no_amount, NULL,
                                     NULL), SP_ERR_INVALID,
                 "keys[0]: p2p_overlap of 1 is no amount that can be scaled");

@@ -250,7 +250,8 @@ static void work_that_fits_only_without_communication_is_refused(void **state)
     (void)state;
     assert_int_equal(p.status, SP_ERR_OVERFLOW);
     assert_string_equal(sp_error_message(),
-                        "cost: the work of stage 0 with its communication passes 2^61 ps");
+                        "lengths: on stage 0 the work of 4000000 tokens with its communication "
+                        "passes 2^61 ps");
     planned_free(&p);
 }
 

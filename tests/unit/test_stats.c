@@ -232,7 +232,7 @@ static void work_that_does_not_fit_names_the_stage(void **state)
     hand_open(&h, "pp=2", 1, 1);
     assert_int_equal(sp__ideal_stage(&h.rates, 0, &totals, 1), -1);
     EXPECT_FAIL(sp__ideal(&h.rates, &totals, 1, &ideal), SP_ERR_OVERFLOW,
-                "cost: the work of stage 0 passes 2^61 ps");
+                "lengths: on stage 0 the work of 1844674407370955161 tokens passes 2^61 ps");
     assert_int_equal(ideal, 42);
     hand_free(&h);
 }
