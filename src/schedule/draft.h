@@ -39,7 +39,7 @@ typedef struct sp__packs {
 
 typedef struct sp__lane {
     sp__packs pass[2];
-    int32_t *needs; /* [backward packs] last forward pack that holds slices of it */
+    int32_t *needs; /* [backward packs] last forward pack that holds slices of it, or -1 */
 } sp__lane;
 
 /* How a stage runs its packs: in how many chunks, and whether weight gradients are

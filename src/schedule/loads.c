@@ -43,7 +43,8 @@ void sp__packs_load(const sp__draft *d, int32_t lane, sp__packs *packs, const in
     }
 }
 
-/* A backward pack waits for the last forward pack that holds one of its slices. A
+/* A backward pack waits for the last forward pack that holds one of its slices, an empty
+ * one before all others for none. A
  * slice is found again by its sample and start: the forward packs of a sample's
  * slices increase with their start. */
 sp_status sp__lane_needs(sp__lane *lane, int32_t samples, sp__arena *arena)
@@ -62,7 +63,7 @@ sp_status sp__lane_needs(sp__lane *lane, int32_t samples, sp__arena *arena)
      * come behind it in the backward order, so waiting for the sample's last
      * forward pack is what each of them does anyway. */
     for (int32_t k = 0; k < b->count; k++) {
-        lane->needs[k] = k > 0 ? lane->needs[k - 1] : 0;
+        lane->needs[k] = k > 0 ? lane->needs[k - 1] : -1;
         for (int32_t i = b->first[k]; i < b->first[k + 1]; i++)
             if (last[b->slices[i].sample] > lane->needs[k])
                 lane->needs[k] = last[b->slices[i].sample];
@@ -78,7 +79,11 @@ sp_status sp__lane_finish(sp__draft *d, int32_t lane, const int64_t *lengths, in
 
     sp__packs_load(d, lane, &l->pass[SP_FORWARD], lengths, attention);
     sp__packs_load(d, lane, &l->pass[SP_BACKWARD], lengths, attention);
-    return sp__lane_needs(l, samples, arena);
+    SP_TRY(sp__lane_needs(l, samples, arena));
+    /* What is planned begins with a forward pack, in replicas without tokens, too. */
+    for (int32_t k = 0; k < l->pass[SP_BACKWARD].count; k++)
+        l->needs[k] = l->needs[k] < 0 ? 0 : l->needs[k];
+    return SP_OK;
 }
 
 static int64_t padded_tokens(const sp__draft *d, int32_t lane, const sp__packs *packs, int32_t k,

@@ -346,7 +346,7 @@ int64_t sp__machine_cost(const sp__machine *m, const sp__unit *u, int pass)
 
 int32_t sp__machine_needs(const sp__machine *m, int32_t lane, int32_t k)
 {
-    int32_t needs = 0;
+    int32_t needs = -1;
 
     for (int32_t copy = 0; copy < m->copies; copy++) {
         int32_t here = m->sim->draft->lane[m->first + lane + copy].needs[k];
@@ -361,6 +361,8 @@ static int64_t turn(const sp__machine *m, const sp__unit *u, int32_t k)
 {
     int32_t needs = sp__machine_needs(m, u->lane, k);
 
+    if (needs < 0)
+        return 0;
     return needs < m->next[SP_FORWARD][u->index]
                ? m->end[SP_FORWARD][u->index * m->sim->draft->packs[SP_FORWARD] + needs]
                : SP__NEVER;

@@ -64,7 +64,7 @@ void sp__machine_run(sp__machine *m, const sp__unit *unit, int pass, int64_t sta
  * pack the slowest of all members. -1 when it does not fit. */
 int64_t sp__machine_cost(const sp__machine *m, const sp__unit *unit, int pass);
 
-/* Last forward pack that backward pack k of a lane waits for. */
+/* Last forward pack that backward pack k of a lane waits for, -1 for none. */
 int32_t sp__machine_needs(const sp__machine *m, int32_t lane, int32_t k);
 
 /* When the input of a unit's next pack of a pass is there, SP__NEVER when that

@@ -52,7 +52,8 @@ static sp_status open_finder(finder *f, const struct sp_simulation *s, sp__arena
     return SP_OK;
 }
 
-/* Last forward pack that a backward pack waits for; in lockstep that of all replicas. */
+/* Last forward pack that a backward pack waits for, -1 for none; in lockstep that of all
+ * replicas. */
 static int32_t needs_of(const finder *f, int32_t replica, int32_t k)
 {
     const sp__draft *d = &f->s->draft;
@@ -80,6 +81,8 @@ static int giver_of(const finder *f, const sp__path_op *at, int32_t op, sp__path
         k = needs_of(f, at->replica, k);
         from = number;
         pass = SP_FORWARD;
+        if (k < 0)
+            return 0;
     }
     giver->stage = from % pp;
     giver->index = f->place[pass][place_of(f, pass, at->replica, from, k)];

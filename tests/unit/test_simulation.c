@@ -5,6 +5,7 @@
 
 #include "../support/expect.h"
 #include "../support/planned.h"
+#include "../support/small_plan.h"
 
 typedef struct what_if {
     planned plan;
@@ -124,6 +125,34 @@ static void recomputation_saves_memory_and_costs_time(void **state)
     sp_simulation_destroy(s);
 }
 
+/* An empty backward pack before all others waits for nothing, whatever its place in the
+ * order: what the check takes can be simulated. */
+static void an_empty_backward_pack_may_come_first(void **state)
+{
+    const what_if *w = *state;
+    small_plan plan = small_plan_of_three_replicas();
+    const small_op forward = plan.op[2][0][0];
+    sp_simulation *simulation;
+    sp_topology *topology;
+    sp_schedule *schedule;
+    int64_t start = -1, end = -1;
+
+    plan.samples = 2;
+    for (int pass = 0; pass < 2; pass++)
+        plan.pack[2][pass][0].slices = plan.pack[2][pass][0].shards[0] = 0;
+    plan.op[2][0][0] = (small_op){ SP_BACKWARD, 0, 0, 0 };
+    plan.op[2][0][1] = forward;
+    assert_int_equal(small_plan_build(&plan, &schedule, &topology), SP_OK);
+    if (sp_simulate(schedule, w->model, w->device, &simulation) != SP_OK)
+        fail_msg("%s", sp_error_message());
+    assert_int_equal(sp_simulation_op(simulation, 2, 0, &start, &end), SP_OK);
+    assert_int_equal(start, 0);
+    assert_int_equal(end, 0);
+    sp_simulation_destroy(simulation);
+    sp_schedule_destroy(schedule);
+    sp_topology_destroy(topology);
+}
+
 static void a_simulation_outlives_its_schedule(void **state)
 {
     what_if *w = *state;
@@ -227,6 +256,7 @@ int main(void)
         WHAT_IF(a_better_device_is_faster),
         WHAT_IF(a_plan_above_the_memory_is_simulated_all_the_same),
         WHAT_IF(recomputation_saves_memory_and_costs_time),
+        WHAT_IF(an_empty_backward_pack_may_come_first),
         WHAT_IF(a_simulation_outlives_its_schedule),
         WHAT_IF(null_arguments_are_named),
         WHAT_IF(ranks_and_ops_are_bounded),
