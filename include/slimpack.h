@@ -60,6 +60,11 @@ extern "C" {
  * Every fallible function returns an ::sp_status: ::SP_OK is 0, errors are
  * negative. Results go through the last parameters and are untouched on error.
  * Whether a call worked is its status; how good a plan is stands in its stats.
+ *
+ * Structs begin with @c struct_size, which the initialisers set. Wherever one is handed
+ * over, allocator hooks included, a size below that of its first release is
+ * ::SP_ERR_INVALID, and one that sets fields which this library does not know is
+ * ::SP_ERR_ABI.
  * @{
  */
 
@@ -146,7 +151,8 @@ SP_API const char *sp_version_string(void);
  * @{
  */
 
-/** Allocator hooks. A zero field means the C library's function. */
+/** Allocator hooks: @c alloc and @c free, or neither for the C library's. One of them
+ * alone is ::SP_ERR_INVALID. */
 typedef struct sp_allocator {
     size_t struct_size;                    /**< sizeof(sp_allocator). */
     void *(*alloc)(void *ctx, size_t size); /**< Memory of @p size > 0 bytes, aligned
@@ -405,7 +411,7 @@ enum sp_recompute {
  * @param[out] out        The model; free it with sp_model_destroy().
  * @retval SP_OK           @p out is set.
  * @retval SP_ERR_INVALID  A pointer is NULL.
- * @retval SP_ERR_NAME     No preset has this name; the message suggests one.
+ * @retval SP_ERR_NAME     No preset has this name; the message suggests one, or lists all.
  * @retval SP_ERR_MEMORY   Out of memory.
  */
 SP_API sp_status sp_model_create(const char *preset, const sp_allocator *allocator,
@@ -455,8 +461,9 @@ SP_API sp_status sp_model_get(const sp_model *model, int32_t key, int64_t *value
  * @param[in]     stages  Stages, or 0 (with NULL) to return to the even spread.
  * @retval SP_OK           The spread is set. It is held against the topology's PP
  *                         and the layer count when a planner is made.
- * @retval SP_ERR_INVALID  A pointer is NULL.
- * @retval SP_ERR_RANGE    A count is below 1; the message names the stage.
+ * @retval SP_ERR_INVALID  A pointer is NULL, or @p layers is not though @p stages is 0.
+ * @retval SP_ERR_RANGE    A count is below 1, the message names its stage; or @p stages is
+ *                         below 0.
  * @retval SP_ERR_MEMORY   Out of memory.
  */
 SP_API sp_status sp_model_set_stage_layers(sp_model *model, const int32_t *layers,
@@ -478,7 +485,8 @@ SP_API sp_status sp_model_param_info(int32_t index, sp_param_info *info);
  * @param[out] key   The key.
  * @retval SP_OK           @p key is set.
  * @retval SP_ERR_INVALID  A pointer is NULL.
- * @retval SP_ERR_NAME     No parameter has this name; the message suggests one.
+ * @retval SP_ERR_NAME     No parameter has this name; the message suggests one, or lists all where
+ *                         they are few.
  */
 SP_API sp_status sp_model_param_find(const char *name, int32_t *key);
 
@@ -513,8 +521,9 @@ typedef struct sp_fit {
  * @param[in]     length      [count] tokens of each slice, >= 1.
  * @param[in]     forward_s   [count] seconds, > 0.
  * @param[in]     backward_s  [count] seconds, > 0.
- * @param[out]    error       [2 * count] relative error of each, (fitted - measured) /
- *                            measured, forward then backward; may be NULL.
+ * @param[out]    error       [2 * count] relative errors, (fitted - measured) / measured:
+ *                            [2 * i] of forward_s[i], [2 * i + 1] of backward_s[i]; may be
+ *                            NULL.
  * @param[out]    outlier     [count] 1 for those left out, else 0; may be NULL.
  * @param[in,out] fit         Set @c struct_size; what was found. May be NULL.
  * @retval SP_OK            The model is changed and the outputs are set.
@@ -587,7 +596,7 @@ enum sp_device_key {
  * @param[out] out        The device; free it with sp_device_destroy().
  * @retval SP_OK           @p out is set.
  * @retval SP_ERR_INVALID  A pointer is NULL.
- * @retval SP_ERR_NAME     No preset has this name; the message suggests one.
+ * @retval SP_ERR_NAME     No preset has this name; the message suggests one, or lists all.
  * @retval SP_ERR_MEMORY   Out of memory.
  */
 SP_API sp_status sp_device_create(const char *preset, const sp_allocator *allocator,
@@ -645,7 +654,8 @@ SP_API sp_status sp_device_param_info(int32_t index, sp_param_info *info);
  * @param[out] key   The key.
  * @retval SP_OK           @p key is set.
  * @retval SP_ERR_INVALID  A pointer is NULL.
- * @retval SP_ERR_NAME     No parameter has this name; the message suggests one.
+ * @retval SP_ERR_NAME     No parameter has this name; the message suggests one, or lists all where
+ *                         they are few.
  */
 SP_API sp_status sp_device_param_find(const char *name, int32_t *key);
 
@@ -682,11 +692,14 @@ enum sp_planner_key {
     SP_PLANNER_MERGES = 14,         /**< 1: a sample may be shared by replicas. */
     SP_PLANNER_MAX_MERGE_DEGREE = 15, /**< Most replicas that share a sample; 0 is DP. */
     SP_PLANNER_MAX_PACK_SAMPLES = 16, /**< Most samples in a pack; 0 is no limit. */
-    SP_PLANNER_RUN_AHEAD = 17,      /**< Forward packs a stage may run ahead, for each stage
-                                         from it to the last; with several chunks of the
-                                         first stage alone. */
-    SP_PLANNER_FORWARD_PACKS = 18,  /**< Forward packs of a replica; 0 lets the planner choose. */
-    SP_PLANNER_BACKWARD_PACKS = 19, /**< Backward packs of a replica; 0 lets the planner choose. */
+    SP_PLANNER_RUN_AHEAD = 17,      /**< How far a stage may run ahead of its backward, for each
+                                         stage from it to the last, in units of the work of the
+                                         largest forward pack: more packs where they are small.
+                                         With several chunks of the first stage alone. */
+    SP_PLANNER_FORWARD_PACKS = 18,  /**< Forward packs of a replica, kept or refused; 0 lets the
+                                         planner choose. Empty packs may be among them. */
+    SP_PLANNER_BACKWARD_PACKS = 19, /**< Backward packs, likewise. Policies that run both passes
+                                         in the same packs take one count. */
     SP_PLANNER_SLICE_TOKENS = 20,   /**< Slice length of policy uniform-slice, a multiple of the
                                          alignment; 0 lets the planner choose. */
     SP_PLANNER_EXACT_NODES = 21,    /**< Nodes of a branch and bound that improves the assignment
@@ -794,7 +807,8 @@ SP_API sp_status sp_planner_param_info(int32_t index, sp_param_info *info);
  * @param[out] key   The key.
  * @retval SP_OK           @p key is set.
  * @retval SP_ERR_INVALID  A pointer is NULL.
- * @retval SP_ERR_NAME     No parameter has this name; the message suggests one.
+ * @retval SP_ERR_NAME     No parameter has this name; the message suggests one, or lists all where
+ *                         they are few.
  */
 SP_API sp_status sp_planner_param_find(const char *name, int32_t *key);
 
@@ -932,8 +946,10 @@ typedef struct sp_pack_view {
                                       ::SP_PLANNER_PAD_MULTIPLE; the plain ones when that is 1. */
     int64_t tokens;        /**< Real tokens of this rank: cu_seqlens_q[count]. */
     int64_t padded_tokens; /**< cu_seqlens_q_padded[count]. */
-    int64_t pack_tokens;   /**< Real tokens of the pack over all its ranks: over the batch's
-                                tokens, the pack's weight in the global mean loss. */
+    int64_t pack_tokens;   /**< Real tokens of the pack over all its ranks, those of a merge's
+                                replicas included: over the batch's tokens, the weight in the
+                                global mean loss of a mean over all these ranks. A mean over
+                                this rank's alone weighs @c tokens. */
 } sp_pack_view;
 
 /** Initialiser of an ::sp_pack_view. */
@@ -967,7 +983,8 @@ typedef struct sp_op_view {
                               (backward) from before the op, or -1. */
     int32_t send_rank;   /**< Rank to send to after the op, or -1. */
     int32_t chunk;       /**< Model chunk of the stage, 0 <= chunk < virtual stages. */
-    int64_t recv_tokens; /**< Tokens to receive, 0 without a peer. */
+    int64_t recv_tokens; /**< Tokens to receive, 0 without a peer: sp_pack_view::tokens, the
+                              rows of this rank's shards without padding. */
     int64_t send_tokens; /**< Tokens to send, 0 without a peer. */
     int64_t start_ps;    /**< Simulated start, picoseconds. */
     int64_t end_ps;      /**< Simulated end, picoseconds. */
@@ -1022,7 +1039,8 @@ typedef struct sp_stats {
     int64_t backward_packs;   /**< Backward packs of each replica. */
     int64_t makespan_ps;      /**< Simulated time of the step. */
     int64_t ideal_ps;         /**< Compute of the heaviest stage at full rate over DP x CP. */
-    int64_t bound_ps;         /**< Proven lower bound of any plan's makespan, >= ideal_ps. */
+    int64_t bound_ps;         /**< Proven lower bound of any plan's makespan in a pipeline that
+                                   runs like this one, >= ideal_ps. */
     int64_t ratio_ppm;        /**< makespan / ideal: 1000000 has no loss at all. */
     int64_t bubble_ppm;       /**< Idle share of all devices over the makespan. */
     int64_t imbalance_dp_ppm; /**< Largest replica's work over the mean, less one, on the
@@ -1036,8 +1054,9 @@ typedef struct sp_stats {
     int64_t memory_bytes;     /**< The cap planned under, INT64_MAX for none. */
     int64_t load_ps;          /**< Largest replica's work as assigned, on the stage with the
                                    most. */
-    int64_t load_bound_ps;    /**< Proven lower bound of load_ps over all assignments; equal to
-                                   it when ::SP_PLANNER_EXACT_NODES sufficed for a proof. */
+    int64_t load_bound_ps;    /**< Proven lower bound of load_ps over all assignments that policy
+                                   and parameters allow; equal to it when
+                                   ::SP_PLANNER_EXACT_NODES sufficed for a proof. */
     int64_t exact_nodes;      /**< Nodes that the exact assignment looked at. */
     int64_t step_ps;          /**< Makespan, then gradient reduction, optimiser step and
                                    parameter gather where they are not hidden. */
@@ -1080,6 +1099,7 @@ SP_API int32_t sp_schedule_pack_count(const sp_schedule *schedule, sp_pass pass)
  * @retval SP_OK           @p view is filled.
  * @retval SP_ERR_INVALID  A pointer is NULL or @c struct_size is too small.
  * @retval SP_ERR_RANGE    @p rank, @p pass or @p pack is out of bounds.
+ * @retval SP_ERR_STATE    @p schedule is a part that does not hold the replica.
  */
 SP_API sp_status sp_schedule_pack(const sp_schedule *schedule, int32_t rank, sp_pass pass,
                                   int32_t pack, sp_pack_view *view);
@@ -1095,6 +1115,7 @@ SP_API sp_status sp_schedule_pack(const sp_schedule *schedule, int32_t rank, sp_
  * @retval SP_OK           @p view is filled.
  * @retval SP_ERR_INVALID  A pointer is NULL or @c struct_size is too small.
  * @retval SP_ERR_RANGE    @p replica, @p pass or @p pack is out of bounds.
+ * @retval SP_ERR_STATE    @p schedule is a part that does not hold the replica.
  */
 SP_API sp_status sp_schedule_pack_slices(const sp_schedule *schedule, int32_t replica,
                                          sp_pass pass, int32_t pack, sp_slice_view *view);
@@ -1104,11 +1125,13 @@ SP_API sp_status sp_schedule_pack_slices(const sp_schedule *schedule, int32_t re
  * bytes: copy it to the accelerator once and offset the views' pointers.
  * @param[in]  schedule  Schedule.
  * @param[in]  rank      Global rank.
- * @param[out] data      [bytes] the block; NULL for a rank without shards.
+ * @param[out] data      [bytes] the block. A rank without shards has one, too: the offset
+ *                       tables of its empty packs.
  * @param[out] bytes     Its size.
  * @retval SP_OK           @p data and @p bytes are set.
  * @retval SP_ERR_INVALID  A pointer is NULL.
  * @retval SP_ERR_RANGE    @p rank is out of bounds.
+ * @retval SP_ERR_STATE    @p schedule is a part that does not hold the replica.
  */
 SP_API sp_status sp_schedule_block(const sp_schedule *schedule, int32_t rank,
                                    const void **data, size_t *bytes);
@@ -1130,6 +1153,7 @@ SP_API int32_t sp_schedule_op_count(const sp_schedule *schedule);
  * @retval SP_OK           @p view is filled.
  * @retval SP_ERR_INVALID  A pointer is NULL or @c struct_size is too small.
  * @retval SP_ERR_RANGE    @p rank or @p index is out of bounds.
+ * @retval SP_ERR_STATE    @p schedule is a part that does not hold the replica.
  */
 SP_API sp_status sp_schedule_op(const sp_schedule *schedule, int32_t rank, int32_t index,
                                 sp_op_view *view);
@@ -1151,6 +1175,7 @@ SP_API sp_status sp_schedule_pipeline(const sp_schedule *schedule, sp_pipeline_v
  * @retval SP_OK           @p view is filled.
  * @retval SP_ERR_INVALID  A pointer is NULL or @c struct_size is too small.
  * @retval SP_ERR_RANGE    @p rank is out of bounds.
+ * @retval SP_ERR_STATE    @p schedule is a part that does not hold the replica.
  */
 SP_API sp_status sp_schedule_stage(const sp_schedule *schedule, int32_t rank,
                                    sp_stage_view *view);
@@ -1275,7 +1300,8 @@ SP_API sp_status sp_schedule_decode(const void *bytes, size_t size, int32_t rank
 
 /**
  * @defgroup builder Builder
- * Makes a schedule from its parts, as a plan file or another planner lists them.
+ * Makes a schedule from its parts, as a plan file or another planner lists them. A call
+ * is taken whole or, where it fails, not at all: it may be made again.
  * @{
  */
 
@@ -1336,7 +1362,8 @@ SP_API sp_status sp_builder_set_lockstep(sp_builder *builder, int32_t lockstep);
 /**
  * Set how the pipeline runs: 1 virtual stage and ::SP_PIPELINE_1F1B until set.
  * @param[in,out] builder         Builder.
- * @param[in]     virtual_stages  Model chunks of each stage, 1 to ::SP_VIRTUAL_STAGES_MAX.
+ * @param[in]     virtual_stages  Model chunks of each stage, 1 to ::SP_VIRTUAL_STAGES_MAX; 1
+ *                                where PP is 1.
  * @param[in]     pipeline        One of ::sp_pipeline.
  * @retval SP_OK           The values are set.
  * @retval SP_ERR_INVALID  @p builder is NULL.
@@ -1365,7 +1392,7 @@ SP_API sp_status sp_builder_add_merge(sp_builder *builder, int32_t sample,
  * @param[in]     replica  0 <= replica < DP.
  * @param[in]     pass     ::SP_FORWARD or ::SP_BACKWARD.
  * @param[in]     merge    Index of a merge added before, or -1.
- * @param[in]     count    Slices, >= 0.
+ * @param[in]     count    Slices, 0 to (2^31 - 1) / 3.
  * @param[in]     slices   [3 * count] sample, start and length of each slice in turn.
  * @retval SP_OK           The pack is added.
  * @retval SP_ERR_INVALID  A pointer is NULL.
@@ -1381,7 +1408,7 @@ SP_API sp_status sp_builder_add_pack(sp_builder *builder, int32_t replica, sp_pa
  * @param[in]     replica  0 <= replica < DP.
  * @param[in]     pass     ::SP_FORWARD or ::SP_BACKWARD.
  * @param[in]     cp       0 <= cp < CP.
- * @param[in]     count    Shards, >= 0.
+ * @param[in]     count    Shards, >= 0; (2^31 - 1) / 5 of a rank's pack at most.
  * @param[in]     shards   [3 * count] sample, start and length of each shard in turn.
  * @retval SP_OK           The shards are added.
  * @retval SP_ERR_INVALID  A pointer is NULL.
@@ -1398,8 +1425,8 @@ SP_API sp_status sp_builder_add_shards(sp_builder *builder, int32_t replica, sp_
  * @param[in]     replica   0 <= replica < DP.
  * @param[in]     stage     0 <= stage < PP.
  * @param[in]     pass      ::SP_FORWARD, ::SP_BACKWARD or ::SP_WEIGHT.
- * @param[in]     pack      Pack of that pass, >= 0.
- * @param[in]     chunk     Model chunk of the stage, >= 0.
+ * @param[in]     pack      Pack of that pass, 0 to 2^22 - 1.
+ * @param[in]     chunk     Model chunk of the stage, 0 <= chunk < ::SP_VIRTUAL_STAGES_MAX.
  * @param[in]     start_ps  Start, 0 <= start_ps <= end_ps.
  * @param[in]     end_ps    End.
  * @retval SP_OK           The op is added.
@@ -1462,6 +1489,7 @@ typedef struct sp_simulation sp_simulation;
  * @retval SP_OK            @p out is set, whether the plan fits the memory or not.
  * @retval SP_ERR_INVALID   A pointer is NULL, or model and topology contradict
  *                          each other.
+ * @retval SP_ERR_STATE     @p schedule is one rank's part of a plan.
  * @retval SP_ERR_OVERFLOW  A cost or time does not fit.
  * @retval SP_ERR_MEMORY    Out of memory.
  */
@@ -1507,7 +1535,9 @@ enum sp_memory_kind {
     SP_MEMORY_GRADIENTS = 1,   /**< Gradients, fp32. */
     SP_MEMORY_OPTIMIZER = 2,   /**< fp32 weights and two moments (Adam). */
     SP_MEMORY_ACTIVATIONS = 3, /**< What live tokens keep for backward, K and V left out. */
-    SP_MEMORY_KV = 4,          /**< K and V of live tokens, gathered ones included. */
+    SP_MEMORY_KV = 4,          /**< K and V of live tokens, gathered ones included, each once:
+                                    attention is taken to read them where they are. A copy of a
+                                    pack's cu_seqlens_k[count] rows for one call is not counted. */
     SP_MEMORY_DKV = 5,         /**< dK and dV that are not complete yet. */
     SP_MEMORY_LOGITS = 6,      /**< Softmax of live tokens, on the last stage. */
     SP_MEMORY_BUFFERS = 7,     /**< What the stage receives and sends. */
@@ -1620,9 +1650,11 @@ SP_API sp_status sp_simulation_path(const sp_simulation *simulation, int32_t ind
  * @param[in,out] fit         Set @c struct_size; what was found. May be NULL.
  * @retval SP_OK            The device is changed and the outputs are set.
  * @retval SP_ERR_INVALID   A pointer is NULL, a time is no finite number, there are
- *                          fewer steps than keys, or a key stands for no amount.
+ *                          fewer steps than keys, a key stands for no amount or stands
+ *                          there twice, or a model contradicts itself or its topology.
  * @retval SP_ERR_NAME      No parameter has a key.
  * @retval SP_ERR_RANGE     A time or count is out of bounds.
+ * @retval SP_ERR_STATE     A schedule is one rank's part of a plan.
  * @retval SP_ERR_OVERFLOW  A simulated time does not fit.
  * @retval SP_ERR_MEMORY    Out of memory.
  */

@@ -123,6 +123,10 @@ class Schedules(unittest.TestCase):
         self.assertEqual(s.pipeline, (2, 1))
         self.assertEqual({op.pass_ for op in s.ops(0)}, set(Pass))
         self.assertEqual({op.chunk for op in s.ops(0)}, {0, 1})
+        for op in s.ops(0):
+            if op.pass_ == Pass.WEIGHT:
+                weight, back = (s.pack(0, p, op.pack) for p in (op.pass_, Pass.BACKWARD))
+                self.assertEqual(list(weight.start), list(back.start))
 
     def test_oversize_packs_are_flagged(self):
         s = planner("dp=1", slicing=False, oversize="alone", max_pack_tokens=100).plan(
@@ -177,9 +181,9 @@ class Schedules(unittest.TestCase):
                 with self.assertRaises(TypeError):
                     call(value)
         with self.assertRaises(slimpack.Error):
-            s.pack(0, 2, 0)
+            s.pack(0, 3, 0)
         with self.assertRaises(ValueError):
-            s.pack_count(2)
+            s.pack_count(3)
 
     def test_arrays_are_views_or_lists(self):
         s = plan(1)

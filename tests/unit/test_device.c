@@ -103,7 +103,8 @@ static void a_value_is_set_within_its_bounds(void **state)
     EXPECT_FAIL(sp_device_set(*state, SP_DEVICE_LAYER_FLOOR_PS, INT64_C(1000000000001)),
                 SP_ERR_RANGE,
                 "device parameter layer_floor_ps: 1000000000001 is above 1000000000000");
-    EXPECT_FAIL(sp_device_set(*state, 0, 1), SP_ERR_NAME, "no device parameter has key 0; keys are 1 to 21");
+    EXPECT_FAIL(sp_device_set(*state, 0, 1), SP_ERR_NAME,
+                "no device parameter has key 0; keys are 1 to 21");
     assert_int_equal(value_of(*state, SP_DEVICE_LAYER_FLOOR_PS), 40000000);
     assert_int_equal(sp_device_set(*state, SP_DEVICE_MEMORY_BYTES, INT64_MAX), SP_OK);
     assert_true(value_of(*state, SP_DEVICE_MEMORY_BYTES) == INT64_MAX);

@@ -127,7 +127,8 @@ static void a_value_is_set_within_its_bounds_alone(void **state)
                 "model parameter layers: 0 is below 1");
     EXPECT_FAIL(sp_model_set(*state, SP_MODEL_RECOMPUTE, 3), SP_ERR_RANGE,
                 "model parameter recompute: 3 is above 2");
-    EXPECT_FAIL(sp_model_set(*state, 26, 1), SP_ERR_NAME, "no model parameter has key 26; keys are 1 to 25");
+    EXPECT_FAIL(sp_model_set(*state, 26, 1), SP_ERR_NAME,
+                "no model parameter has key 26; keys are 1 to 25");
     EXPECT_FAIL(sp_model_set(*state, SP_MODEL_VIRTUAL_STAGES, 65), SP_ERR_RANGE,
                 "model parameter virtual_stages: 65 is above 64");
     assert_int_equal(value_of(*state, SP_MODEL_LAYERS), 32);

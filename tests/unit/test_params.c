@@ -72,7 +72,8 @@ static void a_key_without_a_row_is_refused(void **state)
     int64_t values[3] = { 2, 1, 1 }, value = 77;
 
     (void)state;
-    EXPECT_FAIL(sp__param_set(&table, values, 3, 1), SP_ERR_NAME, "no cart parameter has key 3; keys are 1 to 9");
+    EXPECT_FAIL(sp__param_set(&table, values, 3, 1), SP_ERR_NAME,
+                "no cart parameter has key 3; keys are 1 to 9");
     EXPECT_FAIL(sp__param_get(&table, values, -1, &value), SP_ERR_NAME,
                 "no cart parameter has key -1; keys are 1 to 9");
     assert_int_equal(value, 77);

@@ -167,7 +167,8 @@ static void a_cost_that_does_not_fit_is_an_overflow(void **state)
     (void)state;
     assert_int_equal(sp_device_set(in.device, SP_DEVICE_LINEAR_FLOPS, 1000000000), SP_OK);
     refuse_creation(&in, SP_ERR_OVERFLOW,
-                    "device linear_flops: at 1000000000 a stage takes more than 2^40 ps for each token");
+                    "device linear_flops: at 1000000000 a stage takes more than 2^40 ps for "
+                    "each token");
     close_inputs(&in);
 }
 

@@ -461,7 +461,8 @@ static void costs_that_do_not_fit_are_refused(void **state)
     (void)state;
     assert_int_equal(sp_device_set(c.device, SP_DEVICE_LINEAR_FLOPS, 1000000000), SP_OK);
     EXPECT_FAIL(fill(&c), SP_ERR_OVERFLOW,
-                "device linear_flops: at 1000000000 a stage takes more than 2^40 ps for each token");
+                "device linear_flops: at 1000000000 a stage takes more than 2^40 ps for "
+                "each token");
     assert_int_equal(sp_device_set(c.device, SP_DEVICE_LINEAR_FLOPS, INT64_C(1) << 59), SP_OK);
     set_model(&c, SP_MODEL_LAYERS, 100000);
     set_model(&c, SP_MODEL_HIDDEN, 1 << 24);
