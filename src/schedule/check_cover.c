@@ -248,18 +248,25 @@ static sp_status check_order(const struct sp_schedule *s, int pass, int32_t repl
     return SP_OK;
 }
 
-/* The same within a rank's shards of a pack, which run as listed. */
-static sp_status check_shard_order(const struct sp_schedule *s, int pass, int32_t rank, int32_t k)
+/* The same within a rank's shards of a pack, which run as listed; those of a sample may
+ * stand apart. Between packs the order is that of the slices that they lie in. */
+static sp_status check_shard_order(const struct sp_schedule *s, int pass, int32_t rank, int32_t k,
+                                   int32_t *reached)
 {
     const sp__shards *x = &s->shards[pass][(int64_t)rank * s->packs[pass] + k];
     const int32_t *sample = sp__shard_samples(s, x), *start = sp__shard_starts(s, x);
 
-    for (int32_t i = 1; i < x->count; i++)
-        if (sample[i] == sample[i - 1] &&
-            (pass == SP_FORWARD ? start[i] < start[i - 1] : start[i] > start[i - 1]))
+    for (int32_t i = 0; i < x->count; i++)
+        reached[sample[i]] = -1;
+    for (int32_t i = 0; i < x->count; i++) {
+        int32_t last = reached[sample[i]];
+
+        if (last >= 0 && (pass == SP_FORWARD ? start[i] < last : start[i] > last))
             return sp__fail(SP_ERR_INVARIANT, "%s: pack %" PRId32 ": shard of sample %" PRId32
                             " at %" PRId32 " comes too late", pass == SP_FORWARD ? "I2" : "I3", k,
                             sample[i], start[i]);
+        reached[sample[i]] = start[i];
+    }
     return SP_OK;
 }
 
@@ -274,7 +281,7 @@ sp_status sp__check_slices(const struct sp_schedule *s, sp__arena *scratch)
             SP_TRY(check_order(s, pass, r, reached));
         for (int32_t rank = 0; rank < ranks; rank++)
             for (int32_t k = 0; k < s->packs[pass]; k++)
-                SP_TRY(check_shard_order(s, pass, rank, k));
+                SP_TRY(check_shard_order(s, pass, rank, k, reached));
     }
     return SP_OK;
 }

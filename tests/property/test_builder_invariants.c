@@ -144,6 +144,31 @@ static void i3_an_earlier_slice_that_runs_backward_first_is_refused(void **state
     expect_refusal(&p, "I3");
 }
 
+/* Shards of a sample that others stand between. */
+static void i2_a_later_shard_that_is_listed_before_others_is_refused(void **state)
+{
+    small_plan p = small_plan_of_two_context_ranks();
+    plain_piece *shard = p.pack[0][SP_FORWARD][0].shard[0];
+
+    (void)state;
+    shard[0] = (plain_piece){ 0, 12, 4 };
+    shard[1] = (plain_piece){ 1, 0, 8 };
+    shard[2] = (plain_piece){ 0, 0, 4 };
+    expect_refusal(&p, "I2");
+}
+
+static void i3_an_earlier_shard_that_is_listed_before_others_is_refused(void **state)
+{
+    small_plan p = small_plan_of_two_context_ranks();
+    plain_piece *shard = p.pack[0][SP_BACKWARD][0].shard[0];
+
+    (void)state;
+    shard[0] = (plain_piece){ 0, 0, 4 };
+    shard[1] = (plain_piece){ 1, 0, 8 };
+    shard[2] = (plain_piece){ 0, 12, 4 };
+    expect_refusal(&p, "I3");
+}
+
 static void i4_a_stage_that_lacks_an_op_is_refused(void **state)
 {
     small_plan p = small_plan_of_two_stages();
@@ -351,6 +376,8 @@ int main(void)
         cmocka_unit_test(i1_a_token_run_backward_on_another_context_rank_is_refused),
         cmocka_unit_test(i2_a_later_slice_that_runs_forward_first_is_refused),
         cmocka_unit_test(i3_an_earlier_slice_that_runs_backward_first_is_refused),
+        cmocka_unit_test(i2_a_later_shard_that_is_listed_before_others_is_refused),
+        cmocka_unit_test(i3_an_earlier_shard_that_is_listed_before_others_is_refused),
         cmocka_unit_test(i4_a_stage_that_lacks_an_op_is_refused),
         cmocka_unit_test(i4_a_pack_that_a_stage_runs_twice_is_refused),
         cmocka_unit_test(i4_packs_in_another_order_on_a_stage_are_refused),
