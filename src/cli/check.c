@@ -12,6 +12,15 @@
 #include "unit.h"
 #include "verbs.h"
 
+/* What claims to be a lower bound. */
+static int check_bound(const cli_plan_file *plan, const char *name, int64_t bound)
+{
+    if (bound <= plan->note.makespan_ps)
+        return CLI_OK;
+    return cli_fail(CLI_DATA, "%s: stats.%s: %" PRId64 " is above makespan_ps %" PRId64,
+                    plan->input_name, name, bound, plan->note.makespan_ps);
+}
+
 static int check_claims(const cli_plan_file *plan, const sp_stats *stats, uint64_t digest)
 {
     const cli_plan_note *note = &plan->note;
@@ -24,7 +33,9 @@ static int check_claims(const cli_plan_file *plan, const sp_stats *stats, uint64
         return cli_fail(CLI_DATA,
                         "%s: stats.digest: %016" PRIx64 ", but the contents give %016" PRIx64,
                         plan->input_name, note->digest, digest);
-    return CLI_OK;
+    if (check_bound(plan, "ideal_ps", note->ideal_ps) != CLI_OK)
+        return CLI_DATA;
+    return check_bound(plan, "bound_ps", note->bound_ps);
 }
 
 static void print_verdict(const cli_plan_file *plan, const sp_stats *stats, uint64_t digest)

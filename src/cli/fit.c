@@ -87,7 +87,7 @@ static int fit_measurements(const cli_options *o, const cli_measurements *m)
 {
     fitted f = { SP_FIT_INIT, NULL, NULL };
     cli_costs costs;
-    int code = cli_costs_open(o, "llama2-7b", "h100", &costs);
+    int code = cli_costs_open(o, "llama2-7b", "h100", 0, &costs);
 
     if (code != CLI_OK)
         return code;

@@ -25,7 +25,17 @@
 typedef struct source {
     cli_input input;
     int nul;
+    int begun;
 } source;
+
+/* A byte order mark, as some editors write it, is none of the text. */
+static size_t without_mark(char *block, size_t count)
+{
+    if (count < 3 || memcmp(block, "\xef\xbb\xbf", 3) != 0)
+        return count;
+    memmove(block, block + 3, count - 3);
+    return count - 3;
+}
 
 static size_t read_block(void *block, size_t room, void *data)
 {
@@ -33,6 +43,9 @@ static size_t read_block(void *block, size_t room, void *data)
     size_t count = fread(block, 1, room, from->input.file);
 
     from->nul |= count > 0 && memchr(block, '\0', count) != NULL;
+    if (!from->begun)
+        count = without_mark(block, count);
+    from->begun = 1;
     return count;
 }
 
@@ -62,7 +75,7 @@ static int parse_source(source *from, json_t **root)
 
 static int parse_text(const char *path, json_t **root)
 {
-    source from = { { NULL, NULL }, 0 };
+    source from = { { NULL, NULL }, 0, 0 };
     int code = cli_input_open(path, &from.input);
 
     if (code != CLI_OK)

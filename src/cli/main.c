@@ -153,7 +153,8 @@ static int run(int argc, char **argv)
         print_version();
         return CLI_OK;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0)
         return run_help(argc - 2, argv + 2);
     return run_verb(argv[1], argc - 2, argv + 2);
 }

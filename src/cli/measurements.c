@@ -2,9 +2,8 @@
  * measurements.c - reads measured slices: see measurements.h.
  *
  * A line keeps its first bytes only, and what comes after them is an error, so that
- * a line of any size costs no memory. Whole numbers are held against their bounds
- * here, where the line is known; times are any number that strtod() reads, as the
- * library knows better which of them it can use.
+ * a line of any size costs no memory. Numbers are held against their bounds here,
+ * where the line is known.
  */
 #include "measurements.h"
 
@@ -21,6 +20,8 @@
 #define FIELDS 4
 #define MOST_MEASUREMENTS (1 << 26) /* their bytes fit any size_t */
 #define BLANKS " \t\r\v\f"
+#define SHORTEST 1e-18 /* seconds, as sp_model_fit() takes them */
+#define LONGEST 1e15
 
 static const char *const names[FIELDS] = { "start", "length", "forward_s", "backward_s" };
 
@@ -130,6 +131,8 @@ static int read_seconds(const reader *r, int field, double *value)
     *value = strtod(text, &end);
     if (end == text || *end != '\0' || strpbrk(text, "xX") != NULL)
         return fail_field(r, field, "is not a number of seconds");
+    if (!(*value >= SHORTEST) || !(*value <= LONGEST)) /* what is no number is neither */
+        return fail_field(r, field, "is outside 1e-18 to 1e15 seconds");
     return CLI_OK;
 }
 
@@ -218,9 +221,14 @@ static int take_line(reader *r, int *header)
 
 static int read_lines(reader *r)
 {
+    const unsigned char *chunk;
+    size_t count;
     int header = 0;
     int code = CLI_OK;
 
+    if ((chunk = cli_source_chunk(&r->source, &count)) != NULL && count >= 3 &&
+        memcmp(chunk, "\xef\xbb\xbf", 3) == 0)
+        cli_source_advance(&r->source, 3); /* a byte order mark, as spreadsheets write it */
     cli_progress_begin("reading", r->source.size);
     while (code == CLI_OK && next_line(r)) {
         code = take_line(r, &header);

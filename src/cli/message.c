@@ -20,17 +20,24 @@
 #define RED "\033[31m"
 #define PLAIN "\033[0m"
 #define LONGEST_NAME 63  /* longer names get no suggestion */
+#define LONGEST_MESSAGE 8192 /* a path of the system's longest and a sentence */
 #define LONGEST_LIST 160 /* longer lists are not told */
 
+/* Names of files may hold anything, and a message ends up on a terminal. */
 int cli_fail(int code, const char *format, ...)
 {
+    char words[LONGEST_MESSAGE];
     va_list arguments;
 
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    for (char *at = words; *at != '\0'; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = '?';
     cli_progress_clear();
     fputs(cli_has_colour(stderr) ? RED "slimpack: " PLAIN : "slimpack: ", stderr);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
+    fputs(words, stderr);
     fputc('\n', stderr);
     return code;
 }

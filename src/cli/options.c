@@ -14,6 +14,7 @@
 
 #include "message.h"
 #include "number.h"
+#include "output.h"
 
 #define BATCH_VERBS (CLI_PLAN | CLI_COMPARE)
 #define INPUT_VERBS (BATCH_VERBS | CLI_LENGTHS)
@@ -106,6 +107,8 @@ static int find_row(const char *name, size_t length, const cli_options *options,
 {
     char copy[64];
 
+    if (length == 2 && memcmp(name, "-h", 2) == 0)
+        return find_row("--help", strlen("--help"), options, row);
     for (int i = 0; i < ROWS; i++) {
         if (strlen(rows[i].name) != length || memcmp(rows[i].name, name, length) != 0)
             continue;
@@ -254,6 +257,25 @@ static int read_all(int argc, char **argv, cli_options *options)
     return code;
 }
 
+/* Standard output by another name is no file to put something else in the place of, and
+ * a slip of the hand must not cost the input. */
+static int check_outputs(cli_options *options)
+{
+    const char **const outputs[] = { &options->json, &options->html, &options->trace };
+    static const char *const names[] = { "json", "html", "trace" };
+
+    for (int i = 0; i < 3; i++) {
+        if (*outputs[i] == NULL)
+            continue;
+        if (cli_output_is_standard(*outputs[i]))
+            *outputs[i] = "-";
+        else if (cli_output_same(*outputs[i], options->argument))
+            return cli_fail(CLI_USAGE, "--%s: '%s' is what is read", names[i],
+                            cli_show_text(*outputs[i]).text);
+    }
+    return CLI_OK;
+}
+
 int cli_options_parse(int verb, const char *verb_name, int argc, char **argv, cli_options *out)
 {
     cli_options options = { .verb = verb, .verb_name = verb_name, .seed = 1, .layers = 1,
@@ -266,6 +288,8 @@ int cli_options_parse(int verb, const char *verb_name, int argc, char **argv, cl
     if (options.settings == NULL)
         return cli_fail_memory();
     code = read_all(argc, argv, &options);
+    if (code == CLI_OK)
+        code = check_outputs(&options);
     if (code == CLI_OK)
         *out = options;
     else

@@ -82,9 +82,15 @@ static int open_renamed(const char *path, const struct stat *existing, cli_outpu
     return code;
 }
 
+/* "/dev/fd/3" may be a file that others write to as well: what they wrote stays. */
+static int is_of_system(const char *path)
+{
+    return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
 static int open_directly(const char *path, cli_output *output)
 {
-    output->file = fopen(path, "wb");
+    output->file = fopen(path, is_of_system(path) ? "ab" : "wb");
     return output->file != NULL ? CLI_OK : fail_path(path);
 }
 
@@ -101,7 +107,7 @@ int cli_output_open(const char *path, cli_output *out)
         code = open_renamed(path, NULL, &output);
     } else if (S_ISDIR(status.st_mode)) {
         code = cli_fail(CLI_DATA, "%s: it is a directory, not a file", path);
-    } else if (S_ISREG(status.st_mode)) {
+    } else if (S_ISREG(status.st_mode) && !is_of_system(path)) {
         code = open_renamed(path, &status, &output);
     } else {
         code = open_directly(path, &output);
@@ -157,6 +163,16 @@ void cli_output_discard(cli_output *output)
     free(output->temporary);
     free(output->target);
     memset(output, 0, sizeof *output);
+}
+
+int cli_output_is_standard(const char *path)
+{
+    static const char *const names[] = { "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(path, names[i]) == 0)
+            return 1;
+    return 0;
 }
 
 /* Two names of a file that does not exist yet are told apart by their folders. */

@@ -2,8 +2,8 @@
  * output.h - a file that appears whole under its name or not at all.
  *
  * A regular file is written under another name in the same folder and renamed
- * when all of it is on its way to the disk. "-", devices and pipes are written
- * directly: there is nothing to rename.
+ * when all of it is on its way to the disk. "-", devices, pipes and what /dev and /proc
+ * name are written directly: there is nothing to rename.
  */
 #ifndef SLIMPACK_CLI_OUTPUT_H
 #define SLIMPACK_CLI_OUTPUT_H
@@ -25,6 +25,9 @@ int cli_output_commit(cli_output *output);
 
 /* Closes and forgets what was written. */
 void cli_output_discard(cli_output *output);
+
+/* Whether a path is standard output, by "-" or another name. */
+int cli_output_is_standard(const char *path);
 
 /* Whether two paths (NULL: none) name one output, by another way too. */
 int cli_output_same(const char *a, const char *b);

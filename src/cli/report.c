@@ -51,7 +51,8 @@ static int is_simulated(const cli_options *o, const cli_plan_note *note)
 static int simulate(report *r)
 {
     sp_status status;
-    int code = cli_costs_open(r->options, r->plan->note.model, r->plan->note.device, &r->costs);
+    int code = cli_costs_open(r->options, r->plan->note.model, r->plan->note.device,
+                              r->plan->note.memory_bytes, &r->costs);
 
     if (code != CLI_OK)
         return code;
@@ -59,11 +60,9 @@ static int simulate(report *r)
     return status == SP_OK ? CLI_OK : cli_fail_library(CLI_DATA, status, r->plan->input_name);
 }
 
-/* The plan's own cap belongs to its own device; under another that one's counts. */
 static sp_status configure(const report *r, sp_planner *planner)
 {
     const cli_plan_note *n = &r->plan->note;
-    int own = strcmp(r->costs.device_name, n->device) == 0 && r->options->setting_count == 0;
     sp_status status = sp_planner_set(planner, SP_PLANNER_ALIGNMENT, n->alignment);
 
     if (status == SP_OK)
@@ -72,8 +71,6 @@ static sp_status configure(const report *r, sp_planner *planner)
         status = sp_planner_set(planner, SP_PLANNER_LOCKSTEP, n->lockstep);
     if (status == SP_OK)
         status = sp_planner_set(planner, SP_PLANNER_PIPELINE, n->pipeline);
-    if (status == SP_OK && own)
-        status = sp_planner_set(planner, SP_PLANNER_MEMORY_BYTES, n->memory_bytes);
     return status;
 }
 

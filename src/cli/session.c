@@ -52,7 +52,7 @@ static int check_preset(const char *option, const char *asked, sp_status status)
 }
 
 int cli_costs_open(const cli_options *options, const char *model, const char *device,
-                   cli_costs *out)
+                   int64_t memory_bytes, cli_costs *out)
 {
     cli_costs costs = { options->model != NULL ? options->model : model,
                         options->device != NULL ? options->device : device, NULL, NULL };
@@ -62,6 +62,8 @@ int cli_costs_open(const cli_options *options, const char *model, const char *de
     if (code == CLI_OK)
         code = check_preset("--device", options->device,
                             sp_device_create(costs.device_name, NULL, &costs.device));
+    if (code == CLI_OK && options->device == NULL && memory_bytes > 0)
+        sp_device_set(costs.device, SP_DEVICE_MEMORY_BYTES, memory_bytes);
     if (code == CLI_OK)
         code = apply_cost_settings(options, &costs);
     if (code == CLI_OK)
@@ -168,7 +170,7 @@ int cli_session_prepare(const cli_options *options, cli_session *out)
                         options->verb_name);
     session.input_name = strcmp(options->argument, "-") == 0 ? "standard input"
                                                              : options->argument;
-    code = cli_costs_open(options, "llama2-7b", "h100", &session.costs);
+    code = cli_costs_open(options, "llama2-7b", "h100", 0, &session.costs);
     if (code == CLI_OK)
         code = open_planner(options, &session);
     if (code == CLI_OK)

@@ -33,9 +33,10 @@ typedef struct cli_planned {
     int64_t plan_us;
 } cli_planned;
 
-/* The names stand in for --model and --device where those are not given. */
+/* The names stand in for --model and --device where those are not given, and memory_bytes
+ * for the device's own where that is not; 0 stands for nothing. */
 int cli_costs_open(const cli_options *options, const char *model, const char *device,
-                   cli_costs *out);
+                   int64_t memory_bytes, cli_costs *out);
 void cli_costs_close(cli_costs *costs);
 
 int cli_session_open(const cli_options *options, cli_session *out);

@@ -2,7 +2,7 @@
  * simulate.c - `slimpack simulate PLAN.json`: a plan under another model or device.
  *
  * Packs and op order stay, times and memory are found anew. Where --model and
- * --device are not given the plan's own presets serve; what the plan was made
+ * --device are not given the plan's own presets serve, and its memory cap; what the plan was made
  * with by --set is not in its file and has to be given again.
  */
 #include <inttypes.h>
@@ -94,7 +94,8 @@ static int simulate_plan(const cli_options *o, const cli_plan_file *plan)
     sp_simulation *simulation = NULL;
     cli_costs costs;
     sp_status status;
-    int code = cli_costs_open(o, plan->note.model, plan->note.device, &costs);
+    int code = cli_costs_open(o, plan->note.model, plan->note.device, plan->note.memory_bytes,
+                              &costs);
 
     if (code != CLI_OK)
         return code;

@@ -18,6 +18,8 @@ small="--dp 2 --pp 2 --cp 2 --device ideal --set max_packs=8"
 works help_names_every_verb "simulate" --help
 works help_of_a_verb_lists_its_options "--memory-gb G" help plan
 works a_verb_takes_help "--memory-gb G" plan --help
+works help_has_a_short_name "simulate" -h
+works a_verb_takes_the_short_name "--memory-gb G" plan -h
 works version_is_printed "slimpack 1." --version
 holds version_of_the_library_is_printed grep -q '^library: libslimpack 1\.' out
 for verb in plan compare check simulate report fit generate lengths params; do
@@ -301,9 +303,15 @@ unfit fit_refuses_a_missing_field "unfit.csv:2: 3 fields, not the 4 of start,len
 unfit fit_refuses_one_field_more "unfit.csv:2: 5 fields, not the 4" 0,5,1,1,1
 unfit fit_refuses_names_below_a_measurement "unfit.csv:2: start: 'start' is not a whole" \
     start,length,forward_s,backward_s
-unfit fit_refuses_nan "slimpack: unfit.csv: forward_s[1]: nan is no finite number" 0,5,nan,1
-unfit fit_refuses_infinity "backward_s[1]: inf is no finite number" 0,5,1,1e999
-unfit fit_refuses_a_time_of_zero "forward_s[1]: 0 is not above 0" 0,5,0,1
+(printf '\357\273\277' && cat times.csv) >marked.csv
+"$SLIMPACK" fit times.csv >out 2>err
+"$SLIMPACK" fit marked.csv >fitted 2>>err
+same fit_reads_a_file_with_a_byte_order_mark out fitted
+unfit fit_refuses_nan "slimpack: unfit.csv:2: forward_s: 'nan' is outside 1e-18 to 1e15 seconds" \
+    0,5,nan,1
+unfit fit_refuses_infinity "backward_s: '1e999' is outside 1e-18" 0,5,1,1e999
+unfit fit_refuses_a_time_of_zero "forward_s: '0' is outside 1e-18" 0,5,0,1
+unfit fit_refuses_a_time_below_zero "forward_s: '-1' is outside 1e-18" 0,5,-1,1
 unfit fit_refuses_an_endless_line "unfit.csv:2: the line is too long" "$(printf '%0300d' 1),5,1,1"
 printf 'length,start,forward_s,backward_s\n5,0,1,1\n' >swapped.csv
 fails fit_refuses_other_names 1 "swapped.csv:1: start: 'length' is not a whole" fit swapped.csv
@@ -520,6 +528,10 @@ broken other_digest_is_refused \
     's/"digest":"[0-9a-f]*"/"digest":"0123456789abcdef"/'
 broken other_makespan_is_refused "broken.json: stats.makespan_ps: 5, but the last op ends at " \
     's/"makespan_ps":[0-9]*/"makespan_ps":5/'
+broken ideal_above_the_makespan_is_refused "broken.json: stats.ideal_ps: 9223372036854775807 is above" \
+    's/"ideal_ps":[0-9]*/"ideal_ps":9223372036854775807/'
+broken bound_above_the_makespan_is_refused "broken.json: stats.bound_ps: 9223372036854775807 is above" \
+    's/"bound_ps":[0-9]*/"bound_ps":9223372036854775807/'
 broken longer_sample_changes_the_plan "broken.json: I" 's/"samples":\[4000/"samples":[4016/'
 breaks token_that_no_slice_holds_breaks_an_invariant 's/"samples":\[4000,100/"samples":[4000,101/'
 breaks lost_op_breaks_an_invariant 's/"ops":\[\["F",0,[0-9]*,[0-9]*\],/"ops":[/'
@@ -569,5 +581,34 @@ works output_through_a_link_is_written "" plan good $small --quiet --json link.j
 holds link_stays_a_link [ -L link.json ]
 works file_behind_the_link_is_the_plan "valid" check keep.json
 holds file_keeps_its_mode [ "$(ls -l keep.json | cut -c1-10)" = "-rw-r-----" ]
+
+# ---- outputs that are no file of their own
+
+cp good input
+fails output_that_is_the_input_is_refused 2 "--json: 'input' is what is read" plan input $small \
+    --json input
+fails output_that_is_the_input_by_another_name_is_refused 2 "--trace: './input' is what is read" \
+    plan input $small --trace ./input
+same input_is_as_it_was good input
+echo kept >log
+"$SLIMPACK" plan good $small --quiet --json /dev/stdout >>log 2>err
+holds standard_output_by_name_keeps_what_was_there [ "$(head -n 1 log)" = kept ]
+sed 1d log >by_name.json
+works standard_output_by_name_has_the_plan "valid" check by_name.json
+fails two_outputs_are_not_mixed_by_name 2 "are both '-'" plan good $small --json - \
+    --trace /dev/stdout
+fails control_bytes_of_a_file_name_are_not_repeated 1 "slimpack: a?[31mb?c: No such file" \
+    check "$(printf 'a\033[31mb\nc')"
+
+# ---- the cap of a plan
+
+works plan_under_a_cap_of_its_own "" plan good $small --memory-gb 123.4 --json capped.json --quiet
+works simulate_keeps_the_plans_cap "cap 123.4 GB" simulate capped.json
+works another_device_has_its_own_cap "cap 80.00 GB" simulate capped.json --device h100
+works a_cap_that_is_set_counts "cap 99.00 GB" simulate capped.json --set memory_bytes=99000000000
+works simulated_plan_keeps_the_cap "" simulate capped.json --json again.json --quiet
+works simulated_plan_is_valid "valid" check again.json
+(printf '\357\273\277' && cat capped.json) >marked.json
+works plan_with_a_byte_order_mark_is_read "valid" check marked.json
 
 finish
