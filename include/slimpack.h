@@ -1217,8 +1217,8 @@ SP_API sp_status sp_schedule_stats(const sp_schedule *schedule, sp_stats *stats)
 
 /**
  * Eight bytes that ranks which planned independently compare before they start.
- * Covers topology with its order of ranks, lengths, padding, merges, packs, shards and
- * ops with their times.
+ * Covers topology with its order of ranks, lengths, padding, lockstep, merges, packs,
+ * shards and ops with their times.
  * @param[in] schedule  Not NULL.
  * @return The digest; of a part that was decoded for one rank, the whole plan's. Time
  *         linear in the plan's size.

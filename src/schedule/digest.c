@@ -2,7 +2,7 @@
  * digest.c - eight bytes that two equal plans share.
  *
  * Everything that a rank acts on goes in, in a fixed order: degrees and the order of
- * ranks, lengths, padding, pipeline, merges, packs with their slices, shards, and ops
+ * ranks, lengths, padding, lockstep, pipeline, merges, packs with their slices, shards, and ops
  * with their times.
  */
 #include "base/hash.h"
@@ -56,6 +56,8 @@ uint64_t sp_schedule_digest(const sp_schedule *s)
         return s->whole;
     h = sp__hash_int64s(h, s->lengths, s->count);
     h = sp__hash_word(h, (uint64_t)s->pad_multiple);
+    if (s->lockstep)
+        h = sp__hash_word(h, 1);
     h = sp__hash_int32s(h, s->packs, 2);
     h = sp__hash_word(h, (uint64_t)s->flow.chunks << 1 | (uint32_t)s->flow.split);
     for (int32_t g = 0; g < s->merges; g++) {

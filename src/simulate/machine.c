@@ -182,6 +182,19 @@ static int64_t most_tokens(const sp__machine *m, int32_t lane, int pass, int32_t
     return most;
 }
 
+/* Whether a hand-over leaves the node: in lockstep that of any replica holds all up. */
+static int send_crosses(const sp__machine *m, const sp__unit *u, const sp__unit *taker)
+{
+    int32_t dp = m->sim->first_lane + m->first + u->lane;
+    int crosses = 0;
+
+    for (int32_t copy = 0; copy < m->copies && !crosses; copy++)
+        crosses = sp__crosses_nodes(m->sim->rates,
+                                    sp__shape_rank(m->sim->shape, dp + copy, 0, u->stage, 0),
+                                    sp__shape_rank(m->sim->shape, dp + copy, 0, taker->stage, 0));
+    return crosses;
+}
+
 /* Sends what a unit has made of a pack at end; it is there when this says. The link
  * takes one message after another where they queue, and the stage waits for its own
  * where sends block. */
@@ -189,15 +202,13 @@ static int64_t send(sp__machine *m, const sp__unit *u, int pass, int32_t k, int6
 {
     sp__stage_state *state = sp__machine_stage(m, u);
     const sp__rates *rates = m->sim->rates;
-    int32_t dp = m->sim->first_lane + m->first + u->lane;
     int64_t tokens = most_tokens(m, u->lane, pass, k), leaves = end, sent;
     sp__unit taker;
     int crosses;
 
     if (tokens == 0 || !sp__machine_taker(m, u, pass, &taker))
         return end;
-    crosses = sp__crosses_nodes(rates, sp__shape_rank(m->sim->shape, dp, 0, u->stage, 0),
-                                sp__shape_rank(m->sim->shape, dp, 0, taker.stage, 0));
+    crosses = send_crosses(m, u, &taker);
     if (rates->queued_sends)
         leaves = sp__max(leaves, state->link);
     sent = sp__min(leaves + sp__send_time(rates, tokens, crosses), SP__LONGEST);

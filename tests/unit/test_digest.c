@@ -59,6 +59,13 @@ static void expect_int64s(const built *b, int64_t *number, int64_t count)
     assert_true(sp_schedule_digest(b->schedule) == b->digest);
 }
 
+static void lockstep_counts(void **state)
+{
+    const built *b = *state;
+
+    expect_int32s(b, &b->schedule->lockstep, 1);
+}
+
 static void lengths_count(void **state)
 {
     const built *b = *state;
@@ -182,6 +189,7 @@ static void padding_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(lockstep_counts, build, drop),
         cmocka_unit_test_setup_teardown(lengths_count, build, drop),
         cmocka_unit_test_setup_teardown(merges_count, build, drop),
         cmocka_unit_test_setup_teardown(slices_count, build, drop),

@@ -55,6 +55,31 @@ static void more_effort_is_never_slower_here(void **state)
     }
 }
 
+static int64_t makespan_between_nodes(int64_t lockstep)
+{
+    const plan_input in = { .topology = "dp=3 pp=3", .device = "h100",
+                            .set = { { SP_PLANNER_POLICY, SP_POLICY_FIXED_PACK },
+                                     { SP_PLANNER_LOCKSTEP, lockstep } },
+                            .set_device = { { SP_DEVICE_INTER_LATENCY_PS, 1000000000000 } },
+                            LENGTHS(4000, 4000, 4000) };
+    planned p = plan_it(&in);
+    int64_t makespan = p.stats.makespan_ps;
+
+    planned_free(&p);
+    return makespan;
+}
+
+/* Of the hand-overs only one of replica 2 leaves its node, in both passes: in lockstep
+ * all wait for it. */
+static void in_lockstep_the_slowest_link_counts(void **state)
+{
+    int64_t alone = makespan_between_nodes(0);
+
+    (void)state;
+    assert_true(alone > 2000000000000);
+    assert_true(makespan_between_nodes(1) >= alone);
+}
+
 static void threads_never_change_the_plan(void **state)
 {
     planned one = with(SP_PLANNER_THREADS, 1), eight = with(SP_PLANNER_THREADS, 8);
@@ -368,6 +393,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(policies_differ),
         cmocka_unit_test(more_effort_is_never_slower_here),
+        cmocka_unit_test(in_lockstep_the_slowest_link_counts),
         cmocka_unit_test(threads_never_change_the_plan),
         cmocka_unit_test(slices_start_at_the_alignment),
         cmocka_unit_test(whole_samples_are_not_sliced),

@@ -285,8 +285,12 @@ static void expect_same_lane(const sp__lane *a, const sp__lane *b, int32_t cp)
             assert_int_equal(x->load[i].cached, y->load[i].cached);
         }
     }
-    for (int32_t k = 0; k < b->pass[SP_BACKWARD].count; k++)
-        assert_int_equal(a->needs[k], b->needs[k]);
+    for (int32_t k = 0; k < b->pass[SP_BACKWARD].count; k++) {
+        /* A draft lets leading empty packs wait for the first; they need not. */
+        int32_t x = a->needs[k] < 0 ? 0 : a->needs[k], y = b->needs[k] < 0 ? 0 : b->needs[k];
+
+        assert_int_equal(x, y);
+    }
 }
 
 static void a_schedule_reads_back_as_the_draft_it_was(void **state)
