@@ -279,7 +279,7 @@ check-full: check
 	@B=$(B) sh tests/mpi/executor.sh --full
 	@SLIMPACK_CASES=20000 $(B)/tests/property/test_invariants
 
-# A million random cases take about an hour on two cores.
+# A million random cases take about half an hour on two cores.
 SOAK_CASES ?= 1000000
 SOAK_FIRST ?= 0
 

@@ -401,7 +401,8 @@ enum sp_model_key {
 enum sp_recompute {
     SP_RECOMPUTE_NONE = 0,      /**< Every activation is kept. */
     SP_RECOMPUTE_SELECTIVE = 1, /**< Norm and activation-function outputs are recomputed. */
-    SP_RECOMPUTE_FULL = 2       /**< Only layer inputs are kept; backward runs forward again. */
+    SP_RECOMPUTE_FULL = 2       /**< Only layer inputs, K and V are kept; backward runs forward
+                                     again. */
 };
 
 /**
@@ -559,7 +560,8 @@ enum sp_device_key {
     SP_DEVICE_ATTENTION_FORWARD_FLOPS = 2,  /**< Attention forward, FLOP/s. */
     SP_DEVICE_ATTENTION_BACKWARD_FLOPS = 3, /**< Attention backward, FLOP/s. */
     SP_DEVICE_HALF_RATE_TOKENS = 4, /**< Tokens at which a linear layer reaches half its rate. */
-    SP_DEVICE_LAYER_FLOOR_PS = 5,   /**< Least time of a layer's forward; backward is twice it. */
+    SP_DEVICE_LAYER_FLOOR_PS = 5,   /**< Least time of a layer's forward; backward is twice it,
+                                         with full recomputation three times. */
     SP_DEVICE_PACK_OVERHEAD_PS = 6, /**< Added to each pack that holds tokens. */
     SP_DEVICE_MEMORY_BYTES = 7,     /**< Memory; INT64_MAX is no limit. */
     SP_DEVICE_DEVICES_PER_NODE = 8, /**< Consecutive ranks that share a node. */
@@ -1037,7 +1039,7 @@ typedef struct sp_stats {
     int64_t merges;           /**< Samples shared by replicas. */
     int64_t forward_packs;    /**< Forward packs of each replica. */
     int64_t backward_packs;   /**< Backward packs of each replica. */
-    int64_t makespan_ps;      /**< Simulated time of the step. */
+    int64_t makespan_ps;      /**< Simulated time from the first op to the end of the last. */
     int64_t ideal_ps;         /**< Compute of the heaviest stage at full rate over DP x CP. */
     int64_t bound_ps;         /**< Proven lower bound of any plan's makespan in a pipeline that
                                    runs like this one, >= ideal_ps. */

@@ -2,8 +2,8 @@
  * heap.h - a binary heap over fixed places, least key first and equals by place.
  *
  * Each place 0 <= id < count holds one key that may change at any time; the
- * heap answers which place has the least. Used for replicas by load and for
- * stages by time, so it is small, hot, and inline.
+ * heap answers which place has the least. Used for replicas by load and
+ * for lanes by time, so it is small, hot, and inline.
  */
 #ifndef SP_BASE_HEAP_H
 #define SP_BASE_HEAP_H

@@ -10,7 +10,7 @@
  * SP__COST_BITS fractional bits; half is the constant that a linear layer's
  * half-rate adds: a layer of R FLOP/s that reaches half of it at t tokens runs
  * n tokens at R * n / (n + t), which takes the time of n + t tokens at full rate.
- * The FLOPs behind token and pair are those of section "cost" of the docs.
+ * The FLOPs behind token and pair are those of "What a pack costs" in docs/simulator.md.
  */
 #ifndef SP_COST_RATES_H
 #define SP_COST_RATES_H

@@ -26,7 +26,7 @@ static const sp__param rows[] = {
     { SP_DEVICE_HALF_RATE_TOKENS, "half_rate_tokens", "tokens", "", 0, 1 << 20, 128,
       "tokens at which a linear layer reaches half its rate" },
     { SP_DEVICE_LAYER_FLOOR_PS, "layer_floor_ps", "ps", "", 0, SECOND, 40000000,
-      "least time of a layer forward; backward is twice it" },
+      "least time of a layer forward; backward is twice it, or thrice with full recompute" },
     { SP_DEVICE_PACK_OVERHEAD_PS, "pack_overhead_ps", "ps", "", 0, SECOND, 30000000,
       "time added to each pack that holds tokens" },
     { SP_DEVICE_MEMORY_BYTES, "memory_bytes", "bytes", "", 1, INT64_MAX, INT64_C(80000000000),

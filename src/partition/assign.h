@@ -2,7 +2,7 @@
  * assign.h - phase one: which replica, or which set of replicas, runs a sample.
  *
  * Minimises the largest load, a load being forward plus backward cost on the
- * stage that bounds the step. Samples heavier than a fair share can be shared:
+ * stage that bounds the step. The heaviest samples can be shared:
  * a merge is a window of consecutive replicas, each of which takes an equal part.
  *
  * Invariant: windows nest or are disjoint (a laminar family). Run largest first,

@@ -16,8 +16,8 @@
  * fills the pipeline soonest (the order of Narayanan et al., arXiv 2104.04473, 2.2.2,
  * for equal packs). Where a stage takes from another it takes in the order in which
  * that gave, so that messages between two ranks need no tags. Of backwards the one
- * that was ready first runs first. Weight gradients go before a forward once so many
- * are put off that they hold as many tokens as the first stage runs ahead.
+ * that was ready first runs first. Weight gradients go before a forward once the
+ * work that is put off passes that by which the first stage may run ahead.
  *
  * A merged pack is ready when it is next, ready and permitted in all its replicas. A
  * stage that chooses it waits for the others; while it waits, what comes before it in
