@@ -179,6 +179,7 @@ int main(int argc, char **argv)
     int code;
 
     ignore_write_signals();
+    cli_output_guard();
     code = run(argc, argv);
     return code != CLI_OK ? code : cli_flush_standard_output();
 }

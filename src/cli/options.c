@@ -202,6 +202,15 @@ static int store(const option_row *row, const char *text, cli_options *options)
     }
 }
 
+/* Whether a word is an option, and not the value that was forgotten before it. */
+static int is_option(const char *word)
+{
+    for (int i = 0; i < ROWS; i++)
+        if (strcmp(rows[i].name, word) == 0)
+            return 1;
+    return 0;
+}
+
 /* Reads the option at argv[*at] and moves *at past it and its value. */
 static int read_option(int argc, char **argv, int *at, cli_options *options)
 {
@@ -220,6 +229,9 @@ static int read_option(int argc, char **argv, int *at, cli_options *options)
         if (*at == argc)
             return cli_fail(CLI_USAGE, "%s: its value %s is missing", row->name, row->value);
         text = argv[(*at)++];
+        if (is_option(text))
+            return cli_fail(CLI_USAGE, "%s: its value %s is missing before %s", row->name,
+                            row->value, text);
     }
     return store(row, text != NULL ? text : "", options);
 }

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +18,44 @@
 #include "message.h"
 
 #define TEMPORARY_TRIES 100
+#define OUTPUTS 2 /* that any verb writes at once */
+
+/* Names of the temporary files there are, for a signal to remove. */
+static char *volatile pending[OUTPUTS];
+
+static const int endings[] = { SIGHUP, SIGINT, SIGTERM };
+
+/* The default action again, so that the exit status tells the signal. */
+static void remove_pending(int number)
+{
+    for (int i = 0; i < OUTPUTS; i++)
+        if (pending[i] != NULL)
+            unlink(pending[i]);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void cli_output_guard(void)
+{
+    struct sigaction action, old;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = remove_pending;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (sigaction(endings[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(endings[i], &action, NULL); /* what nohup ignores stays so */
+}
+
+/* Puts a name in the place of another. */
+static void replace_pending(const char *name, char *by)
+{
+    for (int i = 0; i < OUTPUTS; i++)
+        if (pending[i] == name) {
+            pending[i] = by;
+            return;
+        }
+}
 
 static int fail_path(const char *path)
 {
@@ -54,9 +93,11 @@ static int create_temporary(cli_output *output)
     if (descriptor < 0)
         return cli_fail(CLI_DATA, "%s: cannot create a file beside it: %s", output->name,
                         strerror(errno));
+    replace_pending(NULL, output->temporary);
     output->file = fdopen(descriptor, "wb");
     if (output->file != NULL)
         return CLI_OK;
+    replace_pending(output->temporary, NULL);
     close(descriptor);
     unlink(output->temporary);
     return cli_fail_memory();
@@ -133,6 +174,7 @@ static int close_stream(FILE *file)
 
 static void forget_temporary(cli_output *output)
 {
+    replace_pending(output->temporary, NULL);
     free(output->temporary);
     output->temporary = NULL;
 }
@@ -160,7 +202,7 @@ void cli_output_discard(cli_output *output)
         fclose(output->file);
     if (output->temporary != NULL)
         unlink(output->temporary);
-    free(output->temporary);
+    forget_temporary(output);
     free(output->target);
     memset(output, 0, sizeof *output);
 }

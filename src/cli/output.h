@@ -17,6 +17,9 @@ typedef struct cli_output {
     char *temporary;
 } cli_output;
 
+/* Has signals that end the program remove what is half written first. */
+void cli_output_guard(void);
+
 /* Opens an output to write. On success end with commit or discard. */
 int cli_output_open(const char *path, cli_output *out);
 

@@ -79,6 +79,9 @@ static int find_parameter(const char *name, int first_table, cli_setting *settin
             setting->table = table;
             return CLI_OK;
         }
+    if (first_table > CLI_TABLE_PLANNER && sp_planner_param_find(name, &setting->key) == SP_OK)
+        return cli_fail(CLI_USAGE, "--set: '%s' is a parameter of the planner, and nothing is "
+                        "planned here", name);
     return cli_fail_unknown("--set", "parameter", name, parameter_name, &cli_tables[first_table]);
 }
 

@@ -143,7 +143,7 @@ fails json_and_trace_in_one_file_are_refused 2 "plan: --json and --trace are bot
 fails report_of_a_missing_plan_is_refused 1 "slimpack: nowhere: No such file" \
     report nowhere --html x.html
 fails report_of_lengths_is_refused 1 "slimpack: good:" report good --html x.html
-fails report_takes_no_planner_parameter 2 "unknown parameter 'effort'" \
+fails report_takes_no_planner_parameter 2 "'effort' is a parameter of the planner" \
     report small.json --html x.html --set effort=fast
 fails report_of_an_unknown_device_suggests 2 "did you mean 'h100'?" \
     report small.json --html x.html --device h1000
@@ -172,5 +172,28 @@ holds failures_leave_no_page [ ! -e x.html ]
 holds failures_leave_no_trace [ ! -e x.trace ]
 holds failures_leave_no_plan [ ! -e x.json ]
 holds failures_leave_no_temporary_file [ "$(ls -A | grep -c slimpack)" -eq 0 ]
+
+# ---- a program that is ended half-way
+
+# ended_by SIGNAL : leaves the exit code in $code; the page is open while the pipe waits
+ended_by() {
+    mkdir -p left
+    "$SLIMPACK" report small.json --html left/page.html --trace pipe >out 2>err </dev/null &
+    n=0
+    while [ -z "$(ls -A left)" ] && [ $n -lt 100 ]; do
+        sleep 0.1
+        n=$((n + 1))
+    done
+    holds "page_is_open_before_$1" [ -n "$(ls -A left)" ]
+    kill -s "$1" $!
+    wait $!
+    code=$?
+}
+mkfifo pipe
+for signal in TERM HUP; do
+    ended_by $signal
+    holds "${signal}_ends_the_program" [ "$code" -gt 128 ]
+    holds "${signal}_leaves_no_temporary_file" [ -z "$(ls -A left)" ]
+done
 
 finish

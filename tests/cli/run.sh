@@ -73,7 +73,7 @@ fails unknown_value_name_suggests_the_nearest 2 "did you mean 'full'?" plan good
     recompute=ful
 fails number_with_a_tail_is_refused 2 "--set layers: '8x' is not a whole number" \
     plan good --set layers=8x
-fails simulate_takes_no_planner_parameter 2 "unknown parameter 'effort'" \
+fails simulate_takes_no_planner_parameter 2 "'effort' is a parameter of the planner" \
     simulate good --set effort=fast
 fails memory_of_zero_is_refused 2 "--memory-gb: 0 is below 0.000000001" plan good --memory-gb 0
 fails memory_that_is_a_word_is_refused 2 "--memory-gb: 'much' is not a decimal" \
@@ -282,7 +282,7 @@ fails fit_refuses_an_empty_file 1 "slimpack: empty: no measurements" fit empty
 fails fit_takes_no_device 2 "--device is not an option of fit" fit times.csv --device h100
 fails fit_takes_no_device_parameter 2 "--set linear_flops=5000000: fit takes the model's" \
     fit times.csv --set linear_flops=5000000
-fails fit_takes_no_planner_parameter 2 "unknown parameter 'effort'" fit times.csv --set effort=2
+fails fit_takes_no_planner_parameter 2 "'effort' is a parameter of the planner" fit times.csv --set effort=2
 fails layers_of_zero_are_refused 2 "--layers: 0 is below 1" fit times.csv --layers 0
 fails layers_are_no_option_of_plan 2 "--layers is not an option of plan" plan good --layers 2
 
@@ -599,6 +599,9 @@ fails two_outputs_are_not_mixed_by_name 2 "are both '-'" plan good $small --json
     --trace /dev/stdout
 fails control_bytes_of_a_file_name_are_not_repeated 1 "slimpack: a?[31mb?c: No such file" \
     check "$(printf 'a\033[31mb\nc')"
+
+fails option_in_the_place_of_a_value_is_refused 2 "--json: its value OUT is missing before --quiet" \
+    plan good $small --json --quiet
 
 # ---- the cap of a plan
 
