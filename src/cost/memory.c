@@ -126,3 +126,18 @@ sp_status sp__memory_init(sp__stage_memory *memory, const struct sp_model *m,
     }
     return SP_OK;
 }
+
+/* Fixed bytes take a part of int64 below 2^61, as init_fixed() bounds them. */
+sp_status sp__memory_check(const sp__stage_memory *memory, const sp__rates *rates, int64_t tokens)
+{
+    for (int32_t s = 0; s < rates->pp; s++) {
+        sp__int128 each = 4 * (sp__int128)rates->hop_bytes;
+
+        for (int32_t u = s; u < rates->stages; u += rates->pp)
+            each += memory[u].token + 2 * (sp__int128)memory[u].cached;
+        if (each * tokens > (sp__int128)1 << 61)
+            return sp__fail(SP_ERR_OVERFLOW, "lengths: on stage %" PRId32 " the activations of %"
+                            PRId64 " tokens pass 2^61 bytes", s, tokens);
+    }
+    return SP_OK;
+}

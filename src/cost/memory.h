@@ -28,6 +28,11 @@ typedef struct sp__stage_memory {
 sp_status sp__memory_init(sp__stage_memory *memory, const struct sp_model *model,
                           const sp__shape *shape, int32_t chunks, const int32_t *layers);
 
+/* Fails unless a device that kept all these tokens, gathered K and V and message buffers
+ * included, would stay within what the simulation's sums hold. */
+sp_status sp__memory_check(const sp__stage_memory *memory, const sp__rates *rates,
+                           int64_t tokens);
+
 /* Parameters of stage s on one of its TP ranks, embeddings included, rounded up; -1
  * when they pass what int64 counts in bytes. */
 int64_t sp__own_parameters(const struct sp_model *model, const sp__shape *shape, int32_t chunks,

@@ -204,6 +204,7 @@ sp_status sp__step_start(sp__step *step, struct sp_planner *planner, const struc
                             &step->totals));
     SP_TRY(pick_stage(step, &stage));
     SP_TRY(set_yardstick(step, stage));
+    SP_TRY(sp__memory_check(planner->target.memory, &planner->target.rates, step->totals.tokens));
     step->draft =
         (sp__draft){.lanes = planner->shape.degree[SP__DP],
                     .cp = planner->shape.degree[SP__CP],

@@ -74,6 +74,7 @@ static sp_status run(sp_simulation *s, const sp_schedule *schedule, int64_t memo
 
     SP_TRY(sp__batch_totals(&s->target.rates.attention, schedule->lengths, schedule->count,
                             &totals));
+    SP_TRY(sp__memory_check(s->target.memory, &s->target.rates, totals.tokens));
     SP_TRY(sp__draft_from_schedule(schedule, &s->target.rates.attention, &s->arena, &s->draft));
     SP_TRY(keep_merges(s, schedule));
     SP_TAKE(scratch, sim.cause, (int64_t)s->draft.lanes * s->target.rates.pp * s->timeline.ops);

@@ -125,6 +125,21 @@ static void tensor_parallelism_divides_all_but_a_last_head(void **state)
     assert_int_equal(m[0].cached, 32 * 2 * 128 * 2);
 }
 
+/* What a stage's chunks keep of a token, with two copies of K and V gathered and four
+ * buffers, times tokens, up to 2^61. */
+static void activations_are_bounded_by_what_sums_hold(void **state)
+{
+    const sp__stage_memory m[] = { { .token = 100, .cached = 6 }, { .token = 10 },
+                                   { .token = 100, .cached = 8 }, { .token = 10 } };
+    const sp__rates rates = { .pp = 2, .stages = 4, .chunks = 2, .hop_bytes = 7 };
+    const int64_t most = (INT64_C(1) << 61) / (200 + 2 * 14 + 4 * 7);
+
+    (void)state;
+    assert_int_equal(sp__memory_check(m, &rates, most), SP_OK);
+    EXPECT_FAIL(sp__memory_check(m, &rates, most + 1), SP_ERR_OVERFLOW, "lengths: on stage 0 the "
+                "activations of 9007199254740993 tokens pass 2^61 bytes");
+}
+
 static void bytes_that_do_not_fit_are_refused(void **state)
 {
     static const int32_t layers[1] = { 100000 };
@@ -155,6 +170,7 @@ int main(void)
         cmocka_unit_test(recomputation_keeps_less),
         cmocka_unit_test(keys_and_values_are_cached_in_every_layer),
         cmocka_unit_test(tensor_parallelism_divides_all_but_a_last_head),
+        cmocka_unit_test(activations_are_bounded_by_what_sums_hold),
         cmocka_unit_test(bytes_that_do_not_fit_are_refused),
     };
 
