@@ -209,7 +209,7 @@ static int measure(const cli_lengths_reader *r, const json_t *value, int64_t *le
         break;
     case JSON_REAL:
         snprintf(text, sizeof text, "%.9g", json_real_value(value));
-        return fail_field(r, text, "is no whole number as JSON writes them, without point and exponent");
+        return fail_field(r, text, "is not written as a whole number of tokens");
     default:
         return fail_field(r, type_name(value), "is not a number, a string or an array");
     }

@@ -384,9 +384,9 @@ END
     line_refused json_number_below_zero 'field "n": -3 is below 1, the shortest length' '{"n": -3}'
     line_refused json_number_past_int32 \
         'field "n": 2147483648 is above 2147483647, the longest length' '{"n": 2147483648}'
-    line_refused json_number_with_a_fraction 'field "n": 1.5 is not a whole number of tokens' \
+    line_refused json_number_with_a_fraction 'field "n": 1.5 is not written as a whole number of tokens' \
         '{"n": 1.5}'
-    line_refused json_number_with_an_exponent 'field "n": 1000 is not a whole number of tokens' \
+    line_refused json_number_with_an_exponent 'field "n": 1000 is not written as a whole number of tokens' \
         '{"n": 1e3}'
     line_refused json_string_of_nothing 'field "n": 0 is below 1, the shortest length' '{"n": ""}'
     line_refused json_array_of_nothing 'field "n": 0 is below 1, the shortest length' '{"n": []}'
