@@ -32,11 +32,28 @@ static inline int64_t sp__planner_value(const struct sp_planner *p, int key)
     return p->values[key - 1];
 }
 
+/* Parameters that give the packs of a pass. */
+extern const char *const sp__count_names[2];
+
 /* Packs of a pass that the caller asked for, 0 when the choice is the planner's. */
 static inline int64_t sp__planner_packs(const struct sp_planner *p, int pass)
 {
     return sp__planner_value(p, pass == SP_FORWARD ? SP_PLANNER_FORWARD_PACKS
                                                    : SP_PLANNER_BACKWARD_PACKS);
+}
+
+/* Most packs of a pass: as many as were asked for, else the limit in whole groups. */
+static inline int64_t sp__planner_most_packs(const struct sp_planner *p, int pass)
+{
+    int64_t given = sp__planner_packs(p, pass), most = sp__planner_value(p, SP_PLANNER_MAX_PACKS);
+
+    return given > 0 ? given : most - most % sp__planner_value(p, SP_PLANNER_PACK_GROUP);
+}
+
+/* The parameter that says so. */
+static inline const char *sp__planner_most_name(const struct sp_planner *p, int pass)
+{
+    return sp__planner_packs(p, pass) > 0 ? sp__count_names[pass] : "max_packs";
 }
 
 /* Memory cap of a device. */

@@ -134,29 +134,20 @@ static sp_status sort_by_length(const sp__step *step, sp__keyed **items)
     return SP_OK;
 }
 
-/* Most packs of a pass: as many as are given, as the limits may need more. */
-static int64_t most_packs(const sp__step *step, int pass)
+/* The limits may need more packs than are allowed, or than are given. */
+static int keeps_counts(const sp__step *step, int pass)
 {
-    int64_t given = sp__planner_packs(step->planner, pass);
-
-    return given > 0 ? given : sp__planner_value(step->planner, SP_PLANNER_MAX_PACKS);
-}
-
-static int keeps_counts(const sp__step *step)
-{
-    return step->draft.packs[SP_FORWARD] <= most_packs(step, SP_FORWARD) &&
-           step->draft.packs[SP_BACKWARD] <= most_packs(step, SP_BACKWARD);
+    return step->draft.packs[pass] <= sp__planner_most_packs(step->planner, pass);
 }
 
 static sp_status check_packs(const sp__step *step)
 {
     for (int pass = 0; pass < 2; pass++)
-        if (step->draft.packs[pass] > most_packs(step, pass))
+        if (!keeps_counts(step, pass))
             return sp__fail(SP_ERR_INFEASIBLE, "%s: a replica needs %" PRId32
                             " packs, but %" PRId64 " are allowed",
-                            sp__planner_packs(step->planner, pass) > 0 ? sp__count_names[pass]
-                                                                       : "max_packs",
-                            step->draft.packs[pass], most_packs(step, pass));
+                            sp__planner_most_name(step->planner, pass), step->draft.packs[pass],
+                            sp__planner_most_packs(step->planner, pass));
     return SP_OK;
 }
 
@@ -392,8 +383,8 @@ static sp_status best_of_doubling(sp__step *step, sp_status (*make)(sp__step *, 
 
         SP_TRY(make(step, sp__min(size, last)));
         SP_TRY(sp__step_evaluate(step, &outcome));
-        if (keeps_counts(step) && outcome.makespan < best_time &&
-            outcome.peak_bytes <= step->memory) {
+        if (keeps_counts(step, SP_FORWARD) && keeps_counts(step, SP_BACKWARD) &&
+            outcome.makespan < best_time && outcome.peak_bytes <= step->memory) {
             best = sp__min(size, last);
             best_time = outcome.makespan;
         }

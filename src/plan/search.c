@@ -84,22 +84,15 @@ static int32_t to_group(const bounds *b, int pass, int64_t packs)
     return (int32_t)within;
 }
 
-static int64_t most_of(const sp__step *step, const bounds *b, int pass)
-{
-    int64_t given = sp__planner_packs(step->planner, pass);
-
-    return given > 0 ? given : b->most;
-}
-
 static sp_status check_least(const sp__step *step, const bounds *b, int pass)
 {
-    int is_given = sp__planner_packs(step->planner, pass) > 0;
+    int64_t most = sp__planner_most_packs(step->planner, pass);
 
-    if (b->least[pass] > most_of(step, b, pass))
+    if (b->least[pass] > most)
         return sp__fail(SP_ERR_INFEASIBLE, "%s: a replica needs %" PRId32
                         " %s packs to keep its limits, but %" PRId64 " are allowed",
-                        is_given ? sp__count_names[pass] : "max_packs", b->least[pass],
-                        pass == SP_FORWARD ? "forward" : "backward", most_of(step, b, pass));
+                        sp__planner_most_name(step->planner, pass), b->least[pass],
+                        pass == SP_FORWARD ? "forward" : "backward", most);
     return SP_OK;
 }
 
@@ -113,8 +106,8 @@ static sp_status find_bounds(sp__step *step, bounds *b)
     b->most = (int32_t)(most / b->group * b->group);
     SP_TRY(sp__step_fewest(step, b->least));
     if (step->assignment.merges > 0 &&
-        (b->least[SP_FORWARD] > most_of(step, b, SP_FORWARD) ||
-         b->least[SP_BACKWARD] > most_of(step, b, SP_BACKWARD))) {
+        (b->least[SP_FORWARD] > sp__planner_most_packs(step->planner, SP_FORWARD) ||
+         b->least[SP_BACKWARD] > sp__planner_most_packs(step->planner, SP_BACKWARD))) {
         SP_TRY(sp__step_assign(step, 0));
         SP_TRY(sp__step_fewest(step, b->least));
     }

@@ -51,9 +51,6 @@ typedef struct sp__step {
 #define SP__RUN_AHEAD_WHOLE 16
 #define SP__PACK_LEVELS 4
 
-/* Parameters that give the packs of a pass. */
-extern const char *const sp__count_names[2];
-
 /* Sums up the batch, picks the stage that bounds the step, and sorts the samples. */
 sp_status sp__step_start(sp__step *step, struct sp_planner *planner, const struct sp_batch *batch);
 
