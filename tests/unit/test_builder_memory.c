@@ -109,6 +109,20 @@ static void building_survives_each_failed_allocation(void **state)
     close_small(&in);
 }
 
+/* Makes a builder and tells it all parts, of which the n-th allocation fails. */
+static sp_status add_but_fail(const small_inputs *in, int64_t n, int then, failing_alloc *memory,
+                              sp_builder **b)
+{
+    sp_status lost;
+
+    failing_alloc_init(memory, NEVER_FAIL);
+    assert_int_equal(sp_builder_create(in->topology, in->batch, &memory->hooks, b), SP_OK);
+    memory->fail_at = memory->asked + n;
+    lost = add_small_plan(*b, &in->plan, then);
+    memory->fail_at = NEVER_FAIL;
+    return lost;
+}
+
 /* A caller that goes on after a failure gets a refusal, or the plan it described. */
 static void a_part_that_was_lost_is_noticed_at_the_end(void **state)
 {
@@ -116,17 +130,12 @@ static void a_part_that_was_lost_is_noticed_at_the_end(void **state)
     int refused = 0;
 
     (void)state;
-    for (int64_t n = 1;; n++) {
+    for (int64_t n = 0;; n++) {
         sp_schedule *s = NULL;
         failing_alloc memory;
         sp_builder *b;
-        sp_status lost;
+        sp_status lost = add_but_fail(&in, n, KEEP_ON, &memory, &b);
 
-        failing_alloc_init(&memory, NEVER_FAIL);
-        assert_int_equal(sp_builder_create(in.topology, in.batch, &memory.hooks, &b), SP_OK);
-        memory.fail_at = memory.asked + n - 1;
-        lost = add_small_plan(b, &in.plan, KEEP_ON);
-        memory.fail_at = NEVER_FAIL;
         assert_int_equal(sp_builder_finish(b, &s) == SP_OK, lost == SP_OK);
         assert_int_equal(s != NULL, lost == SP_OK);
         refused += lost != SP_OK;
@@ -152,13 +161,8 @@ static void a_part_can_be_added_again_after_a_failure(void **state)
         sp_schedule *s = NULL;
         failing_alloc memory;
         sp_builder *b;
-        sp_status lost;
+        sp_status lost = add_but_fail(&in, n, REPEAT, &memory, &b);
 
-        failing_alloc_init(&memory, NEVER_FAIL);
-        assert_int_equal(sp_builder_create(in.topology, in.batch, &memory.hooks, &b), SP_OK);
-        memory.fail_at = memory.asked + n;
-        lost = add_small_plan(b, &in.plan, REPEAT);
-        memory.fail_at = NEVER_FAIL;
         assert_int_equal(sp_builder_finish(b, &s), SP_OK);
         digest = digest == 0 ? sp_schedule_digest(s) : digest;
         assert_true(sp_schedule_digest(s) == digest);
